@@ -503,6 +503,71 @@ def test_sums_are_shared_by_two_shapes(old, new, message, blamed, emulate, tmp_p
     assert f"user.cu:{line}:" in result.stderr
 
 
+# A in registers, of which there are two sets: a wgmma may still read the one while the
+# program fills the other.
+TWO_SETS = """
+#include "wgmma.h"
+#include <stdio.h>
+__global__ void k(float *result)
+{
+    __shared__ __align__(128) float numbers[16 * 8];
+    numbers[threadIdx.x] = 1.0f;
+    fence_proxy_async();
+    __syncthreads();
+    const uint64_t b = wgmma_descriptor(numbers, 128, 256, WGMMA_SWIZZLE_NONE);
+    float d[8] = {};
+    uint32_t a[2][4];
+    for (int step = 0; step < 4; step++) {
+        for (int i = 0; i < 4; i++) a[step % 2][i] = __float_as_uint(step + 1.0f);
+        wgmma_fence();
+        wgmma_mma_async_tf32(d, a[step % 2], b, 1);
+        wgmma_mma_async_tf32(d, a[step % 2], b, 1); // once more
+        wgmma_commit_group();
+        wgmma_wait_group<1>();
+    }
+    wgmma_wait_group<0>();
+    result[threadIdx.x] = d[0];
+}
+int main()
+{
+    float *result, r;
+    cudaMalloc(&result, 128 * sizeof r);
+    k<<<1, 128>>>(result);
+    cudaMemcpy(&r, result, sizeof r, cudaMemcpyDeviceToHost);
+    cudaFree(result);
+    printf("%g\\n", r);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, strict, right",
+    [
+        ("", "", "1", True),
+        ("wgmma_wait_group<1>", "wgmma_wait_group<2>", "1", False),
+        ("wgmma_wait_group<1>", "wgmma_wait_group<2>", "0", True),
+        ("step % 2", "0", "1", False),
+        ("step + 1.0f", "2.5f", "1", True),
+    ],
+    ids=["right", "waits for too few", "lenient", "one set", "nothing new"],
+)
+def test_registers_of_a_are_filled_anew(old, new, strict, right, emulate, tmp_path):
+    text = TWO_SETS.replace(old, new)
+    source = tmp_path / "user.cu"
+    source.write_text(text)
+    program = emulate(source, "-std=c++17", "-I", ROOT / "common")
+    result = run([program], env=no_cuda() | {"STRICT": strict})
+    if right:
+        assert (result.returncode, result.stdout) == (0, "160\n"), result.stderr
+        return
+    assert result.returncode == 1
+    assert "registers with A for a wgmma are filled anew" in result.stderr
+    lines = text.splitlines()
+    first = next(n for n, line in enumerate(lines, 1) if "wgmma_mma_async_tf32" in line)
+    assert f"user.cu:{first}:" in result.stderr  # the fault
+    assert re.search(rf"started at \S*user\.cu:{first + 1} ", result.stderr)
+
+
 # Programs of tests/ptx with one mistake each: what is replaced by what, what must be said,
 # and words of the line that must be blamed.
 PLANTED = {

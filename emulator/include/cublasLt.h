@@ -13,9 +13,25 @@ extern "C" {
 #endif
 
 typedef struct cublasLtContext *cublasLtHandle_t;
-typedef struct cublasLtMatmulDescOpaque *cublasLtMatmulDesc_t;
-typedef struct cublasLtMatrixLayoutOpaque *cublasLtMatrixLayout_t;
-typedef struct cublasLtMatmulPreferenceOpaque *cublasLtMatmulPreference_t;
+
+/* Room for a description, in the program; cublaslt.c alone sees what is in it. */
+#ifndef EMU_CUBLASLT_INSIDE
+struct cublasLtMatmulDescOpaque {
+    uint64_t data[32];
+};
+struct cublasLtMatrixLayoutOpaque {
+    uint64_t data[8];
+};
+struct cublasLtMatmulPreferenceOpaque {
+    uint64_t data[8];
+};
+#endif
+typedef struct cublasLtMatmulDescOpaque cublasLtMatmulDescOpaque_t;
+typedef struct cublasLtMatrixLayoutOpaque cublasLtMatrixLayoutOpaque_t;
+typedef struct cublasLtMatmulPreferenceOpaque cublasLtMatmulPreferenceOpaque_t;
+typedef cublasLtMatmulDescOpaque_t *cublasLtMatmulDesc_t;
+typedef cublasLtMatrixLayoutOpaque_t *cublasLtMatrixLayout_t;
+typedef cublasLtMatmulPreferenceOpaque_t *cublasLtMatmulPreference_t;
 
 /* There is one algorithm, and it needs no workspace. */
 typedef struct {
@@ -101,6 +117,9 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle);
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc,
                                         cublasComputeType_t compute_type,
                                         cudaDataType_t scale_type);
+cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t desc,
+                                      cublasComputeType_t compute_type,
+                                      cudaDataType scale_type);
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc);
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
                                               cublasLtMatmulDescAttributes_t attribute,
@@ -108,11 +127,14 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout,
                                           cudaDataType_t type, uint64_t rows,
                                           uint64_t cols, int64_t ld);
+cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t layout, cudaDataType type,
+                                        uint64_t rows, uint64_t cols, int64_t ld);
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout);
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
                                                 cublasLtMatrixLayoutAttribute_t attribute,
                                                 const void *value, size_t bytes);
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference);
+cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t preference);
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference);
 cublasStatus_t
 cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,

@@ -234,6 +234,48 @@ EMU_CUBLAS(S, float)
 EMU_CUBLAS(D, double)
 #undef EMU_CUBLAS
 
+/* Triangles that are packed, column behind column, and bands, of k diagonals beside the
+ * main one, or of kl below and ku above it: a row of A each. In this order: the rotation
+ * that turns (a, b) to (r, 0); each (x_i, y_i) times one matrix; x = op(A) x; op(A) x = x;
+ * y = alpha A x + beta y; A = alpha x x^T + A; A = alpha (x y^T + y x^T) + A;
+ * y = alpha op(A) x + beta y. */
+#define EMU_CUBLAS(S, real)                                                              \
+    cublasStatus_t cublas##S##rotg(cublasHandle_t handle, real *a, real *b, real *c,     \
+                                   real *s);                                             \
+    cublasStatus_t cublas##S##rotm(cublasHandle_t handle, int n, real *x, int incx,      \
+                                   real *y, int incy, const real *param);                \
+    cublasStatus_t cublas##S##tpmv(cublasHandle_t handle, cublasFillMode_t uplo,         \
+                                   cublasOperation_t trans, cublasDiagType_t diag,       \
+                                   int n, const real *A, real *x, int incx);             \
+    cublasStatus_t cublas##S##tpsv(cublasHandle_t handle, cublasFillMode_t uplo,         \
+                                   cublasOperation_t trans, cublasDiagType_t diag,       \
+                                   int n, const real *A, real *x, int incx);             \
+    cublasStatus_t cublas##S##tbmv(                                                      \
+        cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,           \
+        cublasDiagType_t diag, int n, int k, const real *A, int lda, real *x, int incx); \
+    cublasStatus_t cublas##S##tbsv(                                                      \
+        cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,           \
+        cublasDiagType_t diag, int n, int k, const real *A, int lda, real *x, int incx); \
+    cublasStatus_t cublas##S##spmv(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
+                                   const real *alpha, const real *A, const real *x,      \
+                                   int incx, const real *beta, real *y, int incy);       \
+    cublasStatus_t cublas##S##sbmv(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
+                                   int k, const real *alpha, const real *A, int lda,     \
+                                   const real *x, int incx, const real *beta, real *y,   \
+                                   int incy);                                            \
+    cublasStatus_t cublas##S##spr(cublasHandle_t handle, cublasFillMode_t uplo, int n,   \
+                                  const real *alpha, const real *x, int incx, real *A);  \
+    cublasStatus_t cublas##S##spr2(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
+                                   const real *alpha, const real *x, int incx,           \
+                                   const real *y, int incy, real *A);                    \
+    cublasStatus_t cublas##S##gbmv(cublasHandle_t handle, cublasOperation_t trans,       \
+                                   int m, int n, int kl, int ku, const real *alpha,      \
+                                   const real *A, int lda, const real *x, int incx,      \
+                                   const real *beta, real *y, int incy);
+EMU_CUBLAS(S, float)
+EMU_CUBLAS(D, double)
+#undef EMU_CUBLAS
+
 /* Of square matrices one triangle is read or written, and `side` says on which side of B
  * they stand. In this order: the plane of x_i and y_i is turned; x = op(A) x;
  * op(A) x = x; y = alpha A x + beta y; A = alpha x x^T + A; A = alpha (x y^T + y x^T) + A;

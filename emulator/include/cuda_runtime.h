@@ -242,6 +242,20 @@ EMU_API cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, T_ kernel, int 
     return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks,
                                                      block_size);
 }
+EMU_API cudaGetKernel(cudaKernel_t *kernel, T_ *symbol)
+{
+    return cudaGetKernel(kernel, (const void *)symbol);
+}
+EMU_API cudaLibraryGetGlobal(T_ **pointer, size_t *bytes, cudaLibrary_t library,
+                             const char *name)
+{
+    return cudaLibraryGetGlobal((void **)pointer, bytes, library, name);
+}
+EMU_API cudaLibraryGetManaged(T_ **pointer, size_t *bytes, cudaLibrary_t library,
+                              const char *name)
+{
+    return cudaLibraryGetManaged((void **)pointer, bytes, library, name);
+}
 EMU_API cudaFuncGetName(const char **name, T_ *kernel)
 {
     return cudaFuncGetName(name, (const void *)kernel);
@@ -318,7 +332,7 @@ static inline cudaError_t emu_launch_array(void (*kernel)(A_...),
                                            std::index_sequence<I_...>)
 {
     (void)arguments; /* of a kernel without parameters */
-    const ::emu::known_kernel *const k = ::emu::known_kernel::find((const void *)kernel);
+    const emu_known_kernel *const k = emu_find_kernel((const void *)kernel);
     const char *const name = k ? k->name : "(by cudaLaunchKernel)";
     return (cudaError_t)::emu::launch_kernel(
         name, config, kernel,
@@ -345,7 +359,7 @@ template <class... P_, class... A_>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
                                              void (*kernel)(P_...), A_ &&...arguments)
 {
-    const ::emu::known_kernel *const k = ::emu::known_kernel::find((const void *)kernel);
+    const emu_known_kernel *const k = emu_find_kernel((const void *)kernel);
     const char *const name = k ? k->name : "(by cudaLaunchKernelEx)";
     ::emu::config c(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                     config->stream);
@@ -357,7 +371,7 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
 static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                               const void *function, void **arguments)
 {
-    const emu::known_kernel *const k = emu::known_kernel::find(function);
+    const emu_known_kernel *const k = emu_find_kernel(function);
     if (!k) {
         emu_launch_failed(cudaErrorInvalidDeviceFunction);
         return cudaErrorInvalidDeviceFunction;
@@ -369,6 +383,13 @@ static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
     c.done();
     return static_cast<cudaError_t>(
         k->launch(k->function, k->name, &shape, arguments, nullptr));
+}
+template <class... A_>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
+                                             const cudaKernel_t kernel, A_ &&...arguments)
+{
+    void *addresses[] = {(void *)&arguments..., nullptr};
+    return cudaLaunchKernelExC(config, (const void *)kernel, addresses);
 }
 template <class... A_>
 static inline cudaError_t cudaLaunchKernel(void (*kernel)(A_...), dim3 grid, dim3 block,

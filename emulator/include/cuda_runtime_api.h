@@ -331,6 +331,32 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *kernel
 cudaError_t cudaFuncSetSharedMemConfig(const void *kernel,
                                        enum cudaSharedMemConfig config);
 
+/* Libraries of kernels: modules, as the driver's cuModuleLoad takes them. The handle of a
+ * kernel, as `const void *`, is taken wherever a kernel's address is. */
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code,
+                                enum cudaJitOption *jit, void **jit_values,
+                                unsigned int jit_count, enum cudaLibraryOption *options,
+                                void **values, unsigned int count);
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *path,
+                                    enum cudaJitOption *jit, void **jit_values,
+                                    unsigned int jit_count,
+                                    enum cudaLibraryOption *options, void **values,
+                                    unsigned int count);
+cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library,
+                                 const char *name);
+cudaError_t cudaLibraryGetKernelCount(unsigned int *count, cudaLibrary_t library);
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned int count,
+                                        cudaLibrary_t library);
+cudaError_t cudaLibraryGetGlobal(void **pointer, size_t *bytes, cudaLibrary_t library,
+                                 const char *name);
+cudaError_t cudaLibraryGetManaged(void **pointer, size_t *bytes, cudaLibrary_t library,
+                                  const char *name);
+cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *symbol);
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel,
+                                            enum cudaFuncAttribute attribute, int value,
+                                            int device);
+
 #ifdef __cplusplus
 }
 #endif

@@ -200,6 +200,8 @@ enum cudaDeviceP2PAttr {
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUfunc_st *cudaFunction_t;
+typedef struct CUlib_st *cudaLibrary_t;
+typedef struct CUkern_st *cudaKernel_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef void(CUDART_CB *cudaHostFn_t)(void *user_data);
 typedef void(CUDART_CB *cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status,
@@ -600,6 +602,32 @@ typedef struct cudaLaunchConfig_st {
     cudaLaunchAttribute *attrs;
     unsigned int numAttrs;
 } cudaLaunchConfig_t;
+
+/* For libraries of kernels. Accepted wherever one is loaded; here there is nothing that
+ * they could change. */
+enum cudaJitOption {
+    cudaJitMaxRegisters = 0,
+    cudaJitThreadsPerBlock = 1,
+    cudaJitWallTime = 2,
+    cudaJitInfoLogBuffer = 3,
+    cudaJitInfoLogBufferSizeBytes = 4,
+    cudaJitErrorLogBuffer = 5,
+    cudaJitErrorLogBufferSizeBytes = 6,
+    cudaJitOptimizationLevel = 7,
+    cudaJitFallbackStrategy = 10,
+    cudaJitGenerateDebugInfo = 11,
+    cudaJitLogVerbose = 12,
+    cudaJitGenerateLineInfo = 13,
+    cudaJitCacheMode = 14,
+    cudaJitPositionIndependentCode = 30,
+    cudaJitMinCtaPerSm = 31,
+    cudaJitMaxThreadsPerBlock = 32,
+    cudaJitOverrideDirectiveValues = 33
+};
+enum cudaLibraryOption {
+    cudaLibraryHostUniversalFunctionAndDataTable = 0,
+    cudaLibraryBinaryIsPreserved = 1
+};
 
 /* The driver's functions, by name. The misspelling is CUDA's own. */
 enum cudaDriverEntryPointQueryResult {

@@ -12,6 +12,8 @@ typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct cudaArray *CUarray; /* the runtime's */
 typedef struct CUfunc_st *CUfunction;
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUkern_st *CUkernel; /* a CUfunction, too, wherever one is taken */
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUlinkState_st *CUlinkState;
@@ -156,8 +158,17 @@ typedef enum CUjit_option_enum {
     CU_JIT_GENERATE_DEBUG_INFO = 11,
     CU_JIT_LOG_VERBOSE = 12,
     CU_JIT_GENERATE_LINE_INFO = 13,
-    CU_JIT_CACHE_MODE = 14
+    CU_JIT_CACHE_MODE = 14,
+    CU_JIT_POSITION_INDEPENDENT_CODE = 30,
+    CU_JIT_MIN_CTA_PER_SM = 31,
+    CU_JIT_MAX_THREADS_PER_BLOCK = 32,
+    CU_JIT_OVERRIDE_DIRECTIVE_VALUES = 33
 } CUjit_option;
+
+typedef enum CUlibraryOption_enum {
+    CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0,
+    CU_LIBRARY_BINARY_IS_PRESERVED = 1
+} CUlibraryOption;
 
 typedef enum CUjitInputType_enum {
     CU_JIT_INPUT_CUBIN = 0,
@@ -314,11 +325,16 @@ typedef enum CUmemAllocationType_enum {
     CU_MEM_ALLOCATION_TYPE_PINNED = 1
 } CUmemAllocationType;
 typedef enum CUmemAllocationHandleType_enum {
-    CU_MEM_HANDLE_TYPE_NONE = 0
+    CU_MEM_HANDLE_TYPE_NONE = 0,
+    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1 /* which are not there */
 } CUmemAllocationHandleType;
 typedef enum CUmemLocationType_enum {
     CU_MEM_LOCATION_TYPE_INVALID = 0,
-    CU_MEM_LOCATION_TYPE_DEVICE = 1
+    CU_MEM_LOCATION_TYPE_NONE = 0,
+    CU_MEM_LOCATION_TYPE_DEVICE = 1,
+    CU_MEM_LOCATION_TYPE_HOST = 2,
+    CU_MEM_LOCATION_TYPE_HOST_NUMA = 3,
+    CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT = 4
 } CUmemLocationType;
 typedef enum CUmemAccess_flags_enum {
     CU_MEM_ACCESS_FLAGS_PROT_NONE = 0,
@@ -353,6 +369,47 @@ typedef struct CUmemAccessDesc_st {
     CUmemAccess_flags flags;
 } CUmemAccessDesc;
 
+/* Pools of memory, and hints about managed memory. */
+typedef struct CUmemPoolProps_st {
+    CUmemAllocationType allocType;
+    CUmemAllocationHandleType handleTypes;
+    CUmemLocation location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
+} CUmemPoolProps;
+typedef enum CUmemPool_attribute_enum {
+    CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1,
+    CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC = 2,
+    CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES = 3,
+    CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
+    CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
+    CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6,
+    CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7,
+    CU_MEMPOOL_ATTR_USED_MEM_HIGH = 8
+} CUmemPool_attribute;
+typedef enum CUmem_advise_enum {
+    CU_MEM_ADVISE_SET_READ_MOSTLY = 1,
+    CU_MEM_ADVISE_UNSET_READ_MOSTLY = 2,
+    CU_MEM_ADVISE_SET_PREFERRED_LOCATION = 3,
+    CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION = 4,
+    CU_MEM_ADVISE_SET_ACCESSED_BY = 5,
+    CU_MEM_ADVISE_UNSET_ACCESSED_BY = 6
+} CUmem_advise;
+typedef enum CUmem_range_attribute_enum {
+    CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
+    CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY = 3,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION = 4,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE = 5,
+    CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID = 6,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE = 7,
+    CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID = 8
+} CUmem_range_attribute;
+#define CU_DEVICE_CPU ((CUdevice) - 1)
+#define CU_DEVICE_INVALID ((CUdevice) - 2)
+
 /* As CUDA 13's cuda.h does, so that a program may use either name. */
 #define cuCtxCreate cuCtxCreate_v4
 #define cuCtxDestroy cuCtxDestroy_v2
@@ -382,6 +439,8 @@ typedef struct CUmemAccessDesc_st {
 #define cuMemsetD8 cuMemsetD8_v2
 #define cuMemsetD16 cuMemsetD16_v2
 #define cuMemsetD32 cuMemsetD32_v2
+#define cuMemAdvise cuMemAdvise_v2
+#define cuMemPrefetchAsync cuMemPrefetchAsync_v2
 #define cuStreamDestroy cuStreamDestroy_v2
 #define cuEventDestroy cuEventDestroy_v2
 #define cuEventElapsedTime cuEventElapsedTime_v2
@@ -467,6 +526,33 @@ CUresult cuMemsetD16Async(CUdeviceptr pointer, unsigned short value, size_t coun
 CUresult cuMemsetD32Async(CUdeviceptr pointer, unsigned int value, size_t count,
                           CUstream stream);
 
+/* Pools of memory, and hints about managed memory */
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device);
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device);
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool);
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *what);
+CUresult cuMemPoolDestroy(CUmemoryPool pool);
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes_to_keep);
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
+                               void *value);
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
+                               void *value);
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *descriptions,
+                            size_t count);
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool,
+                            CUmemLocation *location);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool,
+                                 CUstream stream);
+CUresult cuMemAdvise(CUdeviceptr pointer, size_t bytes, CUmem_advise advice,
+                     CUmemLocation location);
+CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUmemLocation location,
+                            unsigned int flags, CUstream stream);
+CUresult cuMemRangeGetAttribute(void *data, size_t data_bytes,
+                                CUmem_range_attribute attribute, CUdeviceptr pointer,
+                                size_t bytes);
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr pointer, size_t bytes,
+                                unsigned int flags);
+
 /* Arrays, textures and surfaces */
 CUresult cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *what);
 CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *what);
@@ -530,6 +616,37 @@ CUresult cuModuleUnload(CUmodule module);
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name);
 CUresult cuModuleGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUmodule module,
                            const char *name);
+CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module);
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count,
+                                    CUmodule module);
+
+/* Libraries: modules that are loaded for all contexts. */
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit,
+                           void **jit_values, unsigned int jit_count,
+                           CUlibraryOption *options, void **values, unsigned int count);
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *jit,
+                               void **jit_values, unsigned int jit_count,
+                               CUlibraryOption *options, void **values,
+                               unsigned int count);
+CUresult cuLibraryUnload(CUlibrary library);
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library);
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name);
+CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary library);
+CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int count,
+                                   CUlibrary library);
+CUresult cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary library,
+                            const char *name);
+CUresult cuLibraryGetManaged(CUdeviceptr *pointer, size_t *bytes, CUlibrary library,
+                             const char *name);
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel);
+CUresult cuKernelGetName(const char **name, CUkernel kernel);
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel);
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel,
+                              CUdevice device);
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+                              CUdevice device);
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device);
+
 CUresult cuLinkCreate(unsigned int count, CUjit_option *options, void **values,
                       CUlinkState *state);
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t bytes,
@@ -557,13 +674,36 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction f);
 CUresult cuFuncGetName(const char **name, CUfunction f);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f,
                                                      int block_size, size_t shared);
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f,
+                                                              int block_size,
+                                                              size_t shared,
+                                                              unsigned int flags);
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction f, int blocks,
+                                                 int block_size);
 CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f,
                                           CUoccupancyB2DSize shared_of, size_t shared,
                                           int limit);
 #ifdef __cplusplus
 }
 
-/* How it was called before CUDA 13. */
+/* How these were called before CUDA 13. */
+static inline CUmemLocation emu_location_of(CUdevice device)
+{
+    const CUmemLocation location = {device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST
+                                                            : CU_MEM_LOCATION_TYPE_DEVICE,
+                                    device == CU_DEVICE_CPU ? 0 : device};
+    return location;
+}
+static inline CUresult cuMemAdvise(CUdeviceptr pointer, size_t bytes, CUmem_advise advice,
+                                   CUdevice device)
+{
+    return cuMemAdvise(pointer, bytes, advice, emu_location_of(device));
+}
+static inline CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes,
+                                          CUdevice device, CUstream stream)
+{
+    return cuMemPrefetchAsync(pointer, bytes, emu_location_of(device), 0, stream);
+}
 static inline CUresult cuCtxCreate(CUcontext *context, unsigned int flags,
                                    CUdevice device)
 {

@@ -358,28 +358,12 @@ struct launch_bounds {
 
 /* One for each kernel that has an address. */
 struct known_kernel : emu_known_kernel {
-    known_kernel *next;
-
-    template <class... P_> known_kernel(void (*f)(P_...), const char *n) : next(all())
+    template <class... P_> known_kernel(void (*f)(P_...), const char *n)
     {
         function = reinterpret_cast<void (*)()>(f);
         name = n;
         launch = by_address<std::index_sequence_for<P_...>, P_...>::launch;
-        all() = this;
         emu_know_kernel(this);
-    }
-
-    static known_kernel *&all()
-    {
-        static known_kernel *first;
-        return first;
-    }
-
-    static const known_kernel *find(const void *address)
-    {
-        const known_kernel *k = all();
-        while (k && reinterpret_cast<const void *>(k->function) != address) k = k->next;
-        return k;
     }
 };
 
@@ -387,7 +371,7 @@ struct known_kernel : emu_known_kernel {
 template <class... P_>
 auto address_of(void (*function)(P_...), const char *name) -> void (*)(P_...)
 {
-    if (!known_kernel::find(reinterpret_cast<const void *>(function)))
+    if (!emu_find_kernel(reinterpret_cast<const void *>(function)))
         new known_kernel(function, name);
     return function;
 }
@@ -398,7 +382,7 @@ static inline cudaError_t emu_launch_address(const void *function, dim3 grid, di
                                              void **arguments, size_t shared,
                                              cudaStream_t stream, bool cooperative)
 {
-    const emu::known_kernel *const k = emu::known_kernel::find(function);
+    const emu_known_kernel *const k = emu_find_kernel(function);
     if (!k) {
         emu_launch_failed(cudaErrorInvalidDeviceFunction);
         return cudaErrorInvalidDeviceFunction;

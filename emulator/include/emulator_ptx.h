@@ -181,6 +181,16 @@ template <char LETTER, class T_> static __forceinline__ uint64_t ptx_address(T_ 
     return (uint64_t)(uintptr_t)&value;
 }
 
+/* Where an input lies, or 0 if the expression is none that stays. */
+template <class T_> static __forceinline__ uint64_t ptx_place(T_ &value)
+{
+    return (uint64_t)(uintptr_t)&value;
+}
+template <class T_> static __forceinline__ uint64_t ptx_place(T_ &&)
+{
+    return 0;
+}
+
 /* Constraint "n": a constant. */
 static __forceinline__ uint64_t ptx_constant(long long value)
 {

@@ -86,6 +86,7 @@ struct emu_known_kernel {
     const struct emu_known_kernel *others;
 };
 void emu_know_kernel(struct emu_known_kernel *kernel);
+const struct emu_known_kernel *emu_find_kernel(const void *function); /* or NULL */
 
 /* The kernel has such bounds. The occupancy calls need to know before it is launched. */
 void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most);

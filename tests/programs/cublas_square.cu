@@ -169,6 +169,122 @@ static void check_symmetric(cublasHandle_t handle)
     CHECK(cudaFree(y));
 }
 
+/* The triangle of A as it is packed, or K diagonals beside the main one as a band. */
+enum { K = 2, ROWS = K + 2 };
+
+static bool stored(bool upper, bool band, int i, int j)
+{
+    return (upper ? i <= j : i >= j) && (!band || (i < j ? j - i : i - j) <= K);
+}
+
+static int place(bool upper, bool band, int i, int j)
+{
+    if (band) return (upper ? K + i - j : i - j) + j * ROWS;
+    return upper ? i + j * (j + 1) / 2 : i + j * (2 * N - j - 1) / 2;
+}
+
+static void check_packed(cublasHandle_t handle)
+{
+    double *A = numbers(N * N, 11), *P = numbers(ROWS * N, 12), *x = numbers(N, 13),
+           *y = numbers(2 * N, 14), *z = numbers(N, 15), *w = numbers(2 * N, 14);
+    const double alpha = 1.5, beta = -0.5;
+    for (int i = 0; i < N; i++) A[i + i * N] += 3;
+    for (int variant = 0; variant < 16; variant++) {
+        const bool upper = variant & 1, band = variant & 2, transposed = variant & 4,
+                   unit = variant & 8;
+        const cublasFillMode_t fill =
+            upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+        const cublasOperation_t op = transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+        const cublasDiagType_t diag = unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
+        for (int i = 0; i < ROWS * N; i++) P[i] = NAN; // what no call may read
+        for (int j = 0; j < N; j++)
+            for (int i = 0; i < N; i++)
+                if (stored(upper, band, i, j)) P[place(upper, band, i, j)] = A[i + j * N];
+        for (int i = 0; i < N; i++) z[i] = x[i];
+        for (int i = 0; i < 2 * N; i++) y[i] = w[i];
+        if (band) {
+            BLAS(cublasDtbmv(handle, fill, op, diag, N, K, P, ROWS, z, 1));
+            BLAS(cublasDsbmv(handle, fill, N, K, &alpha, P, ROWS, x, 1, &beta, y, 2));
+        } else {
+            BLAS(cublasDtpmv(handle, fill, op, diag, N, P, z, 1));
+            BLAS(cublasDspmv(handle, fill, N, &alpha, P, x, 1, &beta, y, 2));
+        }
+        CHECK(cudaDeviceSynchronize());
+        for (int i = 0; i < N; i++) {
+            double triangle = 0, symmetric = 0;
+            for (int j = 0; j < N; j++) {
+                const int row = transposed ? j : i, col = transposed ? i : j;
+                if (stored(upper, band, row, col))
+                    triangle += (unit && i == j ? 1 : A[row + col * N]) * x[j];
+                if (stored(upper, band, i, j))
+                    symmetric += A[i + j * N] * x[j];
+                else if (stored(upper, band, j, i))
+                    symmetric += A[j + i * N] * x[j];
+            }
+            EXPECT(close_to(z[i], triangle, 1e-12));
+            EXPECT(close_to(y[2 * i], alpha * symmetric + beta * w[2 * i], 1e-12));
+        }
+        if (band)
+            BLAS(cublasDtbsv(handle, fill, op, diag, N, K, P, ROWS, z, 1));
+        else
+            BLAS(cublasDtpsv(handle, fill, op, diag, N, P, z, 1));
+        CHECK(cudaDeviceSynchronize());
+        for (int i = 0; i < N; i++) EXPECT(close_to(z[i], x[i], 1e-12));
+        if (band) continue;
+        BLAS(cublasDspr(handle, fill, N, &alpha, x, 1, P));
+        BLAS(cublasDspr2(handle, fill, N, &beta, x, 1, y, 2, P));
+        CHECK(cudaDeviceSynchronize());
+        for (int j = 0; j < N; j++)
+            for (int i = 0; i < N; i++)
+                if (stored(upper, false, i, j))
+                    EXPECT(close_to(P[place(upper, false, i, j)],
+                                    A[i + j * N] + alpha * x[i] * x[j] +
+                                        beta * (x[i] * y[2 * j] + y[2 * i] * x[j]),
+                                    1e-12));
+    }
+    /* One diagonal below and two above, of M x N. */
+    for (int transposed = 0; transposed < 2; transposed++) {
+        const int rows = transposed ? N : M, cols = transposed ? M : N;
+        for (int i = 0; i < ROWS * N; i++) P[i] = NAN;
+        for (int j = 0; j < N; j++)
+            for (int i = 0; i < M; i++)
+                if (i - j <= 1 && j - i <= 2) P[2 + i - j + j * ROWS] = A[i + j * N];
+        for (int i = 0; i < 2 * N; i++) y[i] = w[i];
+        BLAS(cublasDgbmv(handle, transposed ? CUBLAS_OP_T : CUBLAS_OP_N, M, N, 1, 2,
+                         &alpha, P, ROWS, x, 1, &beta, y, 1));
+        CHECK(cudaDeviceSynchronize());
+        for (int k = 0; k < rows; k++) {
+            double sum = 0;
+            for (int l = 0; l < cols; l++) {
+                const int i = transposed ? l : k, j = transposed ? k : l;
+                if (i - j <= 1 && j - i <= 2) sum += A[i + j * N] * x[l];
+            }
+            EXPECT(close_to(y[k], alpha * sum + beta * w[k], 1e-12));
+        }
+    }
+    double a = 3, b = -4, c, s;
+    BLAS(cublasDrotg(handle, &a, &b, &c, &s));
+    EXPECT(close_to(a, -5, 1e-15) && close_to(c, -0.6, 1e-15) && close_to(s, 0.8, 1e-15));
+    EXPECT(close_to(b, 1 / c, 1e-15));
+    const double parts[][5] = {{-1, 2, 3, 4, 5},
+                               {0, NAN, 3, 4, NAN},
+                               {1, 2, NAN, NAN, 5}},
+                 want[][4] = {{2, 3, 4, 5}, {1, 3, 4, 1}, {2, -1, 1, 5}};
+    for (int i = 0; i < 3; i++) {
+        const double x0 = x[0], z0 = z[0];
+        BLAS(cublasDrotm(handle, N, x, 1, z, 1, parts[i]));
+        CHECK(cudaDeviceSynchronize());
+        EXPECT(close_to(x[0], want[i][0] * x0 + want[i][2] * z0, 1e-12));
+        EXPECT(close_to(z[0], want[i][1] * x0 + want[i][3] * z0, 1e-12));
+    }
+    CHECK(cudaFree(A));
+    CHECK(cudaFree(P));
+    CHECK(cudaFree(x));
+    CHECK(cudaFree(y));
+    CHECK(cudaFree(z));
+    CHECK(cudaFree(w));
+}
+
 /* Whether A times what should be its inverse is 1. */
 static void check_inverse(const float *A, const float *inverse)
 {
@@ -251,6 +367,7 @@ int main(void)
     BLAS(cublasCreate(&handle));
     check_triangles(handle);
     check_symmetric(handle);
+    check_packed(handle);
     check_systems(handle);
     BLAS(cublasDestroy(handle));
     return pass();

@@ -314,6 +314,39 @@ static void orders(cublasLtHandle_t handle, int choice)
     CHECK_BLAS(cublasLtMatmulDescDestroy(desc));
 }
 
+/* Descriptions in the program's own room. */
+static void opaque(cublasLtHandle_t handle)
+{
+    enum { SIDE = 8 };
+    float *A = filled(SIDE * SIDE, 1), *B = filled(SIDE * SIDE, 2), *C;
+    const float alpha = 2.0f, beta = 0.0f;
+    CHECK(cudaMallocManaged(&C, SIDE * SIDE * sizeof *C));
+    cublasLtMatmulDescOpaque_t desc = {};
+    cublasLtMatrixLayoutOpaque_t layout = {};
+    cublasLtMatmulPreferenceOpaque_t preference = {};
+    CHECK_BLAS(cublasLtMatmulDescInit(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    CHECK_BLAS(cublasLtMatrixLayoutInit(&layout, CUDA_R_32F, SIDE, SIDE, SIDE));
+    CHECK_BLAS(cublasLtMatmulPreferenceInit(&preference));
+    cublasLtMatmulHeuristicResult_t best;
+    int found;
+    CHECK_BLAS(cublasLtMatmulAlgoGetHeuristic(handle, &desc, &layout, &layout, &layout,
+                                              &layout, &preference, 1, &best, &found));
+    EXPECT(found == 1);
+    CHECK_BLAS(cublasLtMatmul(handle, &desc, &alpha, A, &layout, B, &layout, &beta, C,
+                              &layout, C, &layout, &best.algo, nullptr, 0, 0));
+    CHECK(cudaDeviceSynchronize());
+    for (int row = 0; row < SIDE; row++)
+        for (int col = 0; col < SIDE; col++) {
+            double want = 0;
+            for (int k = 0; k < SIDE; k++)
+                want += 2.0 * A[row + k * SIDE] * B[k + col * SIDE];
+            EXPECT(close_to(C[row + col * SIDE], want, 1e-5));
+        }
+    CHECK(cudaFree(A));
+    CHECK(cudaFree(B));
+    CHECK(cudaFree(C));
+}
+
 int main()
 {
     cublasLtHandle_t handle;
@@ -322,6 +355,7 @@ int main()
     product(handle, CUBLASLT_EPILOGUE_RELU_BIAS);
     product(handle, CUBLASLT_EPILOGUE_GELU);
     product(handle, CUBLASLT_EPILOGUE_GELU_BIAS);
+    opaque(handle);
     layers(handle);
     for (int choice = 0; choice < 32; choice++) orders(handle, choice);
     CHECK_BLAS(cublasLtDestroy(handle));

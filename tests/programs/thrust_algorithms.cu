@@ -49,6 +49,11 @@
 
 #include "check.h"
 
+static_assert(std::is_same<thrust::iterator_difference<int *>::type, ptrdiff_t>::value,
+              "");
+static_assert(std::is_same<thrust::iterator_pointer_t<const int *>, const int *>::value,
+              "");
+
 struct saxpy {
     float a;
     __host__ __device__ float operator()(float x, float y) const

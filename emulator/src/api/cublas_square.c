@@ -1,5 +1,5 @@
 /* cuBLAS, the part that has to do with square matrices: triangular and symmetric ones,
- * diagonals, and systems of equations in batches.
+ * bands, diagonals, and systems of equations in batches.
  *
  * As in gemm.c all is computed in double, of copies, and rounded once. */
 #include <math.h>
@@ -102,34 +102,99 @@ static bool in_triangle(cublasFillMode_t uplo, int row, int col)
     return uplo == CUBLAS_FILL_MODE_UPPER ? row <= col : row >= col;
 }
 
-/* op(A), of which one triangle is stored, and the other is 0. */
-static double *triangle_of(const struct call *c, const void *A, int ld, int n,
+/* How the triangle lies that is stored of a square matrix: as in the whole matrix; column
+ * behind column (packed); or as the main diagonal and `beside` others, a row each. */
+struct storage {
+    enum { WHOLE, PACKED, BAND } form;
+    int ld, beside;
+};
+static struct storage whole(int ld)
+{
+    return (struct storage){WHOLE, ld, 0};
+}
+
+static struct storage packed(void)
+{
+    return (struct storage){PACKED, 0, 0};
+}
+static struct storage band(int ld, int beside)
+{
+    return (struct storage){BAND, ld, beside};
+}
+
+static bool fits_stored(int n, struct storage s)
+{
+    return s.form == PACKED ? n >= 0
+           : s.form == BAND ? n >= 0 && s.beside >= 0 && s.ld > s.beside
+                            : fits(n, s.ld);
+}
+
+static void need_stored(const struct call *c, const void *A, struct storage s, int n,
+                        bool writes)
+{
+    if (s.form == PACKED)
+        emu_blas_need_vector(c->pc, c->name, "A", A, n * (n + 1) / 2, 1, c->type, writes);
+    else
+        need_matrix(c, "A", A, s.form == BAND ? s.beside + 1 : n, n, s.ld, writes);
+}
+
+/* Where an element lies; -1 of one that is not stored. */
+static long place_of(struct storage s, cublasFillMode_t uplo, int n, long row, long col)
+{
+    const bool upper = uplo == CUBLAS_FILL_MODE_UPPER;
+    if (!in_triangle(uplo, (int)row, (int)col)) return -1;
+    if (s.form == WHOLE) return row + col * s.ld;
+    if (s.form == PACKED)
+        return row + (upper ? col * (col + 1) : col * (2L * n - col - 1)) / 2;
+    const long diagonal = upper ? col - row : row - col;
+    return diagonal > s.beside ? -1
+                               : (upper ? s.beside - diagonal : diagonal) + col * s.ld;
+}
+
+/* op(A), of which one triangle is stored, and the rest is 0. */
+static double *triangle_of(const struct call *c, const void *A, struct storage s, int n,
                            cublasFillMode_t uplo, bool transposed, cublasDiagType_t diag)
 {
     double *const copy = room_for(n, n);
-    need_matrix(c, "A", A, n, n, ld, false);
+    need_stored(c, A, s, n, false);
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
-            if (!in_triangle(uplo, i, j)) continue;
+            const long at = place_of(s, uplo, n, i, j);
+            if (at < 0) continue;
             const int row = transposed ? j : i, col = transposed ? i : j;
             copy[row + (size_t)col * (size_t)n] =
-                i == j && diag == CUBLAS_DIAG_UNIT ? 1 : load(c, A, ld, i, j);
+                i == j && diag == CUBLAS_DIAG_UNIT
+                    ? 1
+                    : emu_blas_load(A, (size_t)at, c->type);
         }
     return copy;
 }
 
 /* A, of which one triangle is stored, and the other is its mirror image. */
-static double *symmetric_of(const struct call *c, const void *A, int ld, int n,
+static double *symmetric_of(const struct call *c, const void *A, struct storage s, int n,
                             cublasFillMode_t uplo)
 {
-    double *const copy = room_for(n, n);
-    need_matrix(c, "A", A, n, n, ld, false);
+    double *const copy = triangle_of(c, A, s, n, uplo, false, CUBLAS_DIAG_NON_UNIT);
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            if (!in_triangle(uplo, i, j))
+                copy[i + (size_t)j * (size_t)n] = copy[j + (size_t)i * (size_t)n];
+    return copy;
+}
+
+/* A += alpha sum, of which one triangle is stored. */
+static void add_to_triangle(const struct call *c, void *A, struct storage s, int n,
+                            cublasFillMode_t uplo, const double *sum, double alpha)
+{
+    need_stored(c, A, s, n, true);
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
-            const bool here = in_triangle(uplo, i, j);
-            copy[i + (size_t)j * (size_t)n] = load(c, A, ld, here ? i : j, here ? j : i);
+            const long at = place_of(s, uplo, n, i, j);
+            if (at < 0) continue;
+            const double old = emu_blas_load(A, (size_t)at, c->type);
+            emu_blas_put(A, (size_t)at, c->type,
+                         alpha * sum[i + (size_t)j * (size_t)n] + old);
         }
-    return copy;
 }
 
 static double *vector_of(const struct call *c, const char *operand, const void *x, int n,
@@ -211,19 +276,74 @@ static cublasStatus_t rot(const struct call *c, int n, void *x, int incx, void *
     return status;
 }
 
+/* The rotation that turns (a, b) to (r, 0). In b's place comes what tells it alone. */
+static cublasStatus_t rotg(const struct call *c, void *a, void *b, void *cosine,
+                           void *sine)
+{
+    EMU_ALONE;
+    if (!a || !b || !cosine || !sine) return CUBLAS_STATUS_INVALID_VALUE;
+    const cublasStatus_t status = begin(c);
+    if (status) return status;
+    void *const all[] = {a, b, cosine, sine};
+    if (c->handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) emu_host_waits_for_work();
+    for (int i = 0; c->handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE && i < 4; i++)
+        emu_blas_need_vector(c->pc, c->name, (const char *const[]){"a", "b", "c", "s"}[i],
+                             all[i], 1, 1, c->type, true);
+    const double x = emu_blas_load(a, 0, c->type), y = emu_blas_load(b, 0, c->type);
+    const bool first = fabs(x) > fabs(y);
+    const double r = copysign(hypot(x, y), first ? x : y), cos = r == 0 ? 1 : x / r,
+                 sin = r == 0 ? 0 : y / r;
+    emu_blas_put(a, 0, c->type, r);
+    emu_blas_put(b, 0, c->type, r == 0 ? 0 : first ? sin : cos != 0 ? 1 / cos : 1);
+    emu_blas_put(cosine, 0, c->type, cos);
+    emu_blas_put(sine, 0, c->type, sin);
+    return status;
+}
+
+/* Each (x_i, y_i) times the matrix of `parameters`: what of it they hold the first says. */
+static cublasStatus_t rotm(const struct call *c, int n, void *x, int incx, void *y,
+                           int incy, const void *parameters)
+{
+    EMU_ALONE;
+    if (!parameters) return CUBLAS_STATUS_INVALID_VALUE;
+    const cublasStatus_t status = begin(c);
+    if (status || n <= 0) return status;
+    if (c->handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE)
+        emu_blas_need_vector(c->pc, c->name, "param", parameters, 5, 1, c->type, false);
+    double p[5], *const a = vector_of(c, "x", x, n, incx, true),
+                        *const b = vector_of(c, "y", y, n, incy, true);
+    for (size_t i = 0; i < 5; i++) p[i] = emu_blas_load(parameters, i, c->type);
+    const double all = p[0] == -1, sides = p[0] == 0, main = p[0] == 1;
+    const double h11 = all || main ? p[1] : 1,
+                 h21 = all || sides ? p[2]
+                       : main       ? -1
+                                    : 0,
+                 h12 = all || sides ? p[3] : main, h22 = all || main ? p[4] : 1;
+    for (int i = 0; i < n; i++) {
+        const double turned = h11 * a[i] + h12 * b[i];
+        b[i] = h21 * a[i] + h22 * b[i];
+        a[i] = turned;
+    }
+    put_vector(c, x, n, incx, a);
+    put_vector(c, y, n, incy, b);
+    free(a);
+    free(b);
+    return status;
+}
+
 /* A triangular matrix times a vector, or what it must be multiplied with to give it. */
 static cublasStatus_t triangle_vector(const struct call *c, bool solve,
                                       cublasFillMode_t uplo, cublasOperation_t trans,
                                       cublasDiagType_t diag, int n, const void *A,
-                                      int lda, void *x, int incx)
+                                      struct storage s, void *x, int incx)
 {
     EMU_ALONE;
-    if (!are_modes(uplo, trans, diag) || !fits(n, lda) || incx == 0)
+    if (!are_modes(uplo, trans, diag) || !fits_stored(n, s) || incx == 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     const cublasStatus_t status = begin(c);
     if (status || n == 0) return status;
     const bool transposed = trans != CUBLAS_OP_N;
-    double *const a = triangle_of(c, A, lda, n, uplo, transposed, diag),
+    double *const a = triangle_of(c, A, s, n, uplo, transposed, diag),
                   *const b = vector_of(c, "x", x, n, incx, true),
                   *const product = room_for(n, 1);
     if (solve)
@@ -237,42 +357,75 @@ static cublasStatus_t triangle_vector(const struct call *c, bool solve,
     return status;
 }
 
-static cublasStatus_t symv(const struct call *c, cublasFillMode_t uplo, int n,
-                           const void *alpha, const void *A, int lda, const void *x,
-                           int incx, const void *beta, void *y, int incy)
+/* y = alpha A x + beta y, of a copy of A, which it frees. */
+static void multiply_vector(const struct call *c, double *A, int rows, int cols,
+                            const void *alpha, const void *x, int incx, const void *beta,
+                            void *y, int incy)
 {
-    EMU_ALONE;
-    if (!is_fill(uplo) || !fits(n, lda) || incx == 0 || incy == 0 || !alpha || !beta)
-        return CUBLAS_STATUS_INVALID_VALUE;
-    const cublasStatus_t status = begin(c);
-    if (status || n == 0) return status;
-    double *const a = symmetric_of(c, A, lda, n, uplo),
-                  *const b = vector_of(c, "x", x, n, incx, false),
-                  *const old = vector_of(c, "y", y, n, incy, true),
-                  *const sum = room_for(n, 1);
+    double *const b = vector_of(c, "x", x, cols, incx, false),
+                  *const old = vector_of(c, "y", y, rows, incy, true),
+                  *const sum = room_for(rows, 1);
     const double factor = scalar(c, "alpha", alpha), kept = scalar(c, "beta", beta);
-    add_product(sum, a, b, n, 1, n);
-    for (int i = 0; i < n; i++)
+    add_product(sum, A, b, rows, 1, cols);
+    for (int i = 0; i < rows; i++)
         sum[i] = factor * sum[i] + (kept == 0 ? 0 : kept * old[i]);
-    put_vector(c, y, n, incy, sum);
-    free(a);
+    put_vector(c, y, rows, incy, sum);
+    free(A);
     free(b);
     free(old);
     free(sum);
+}
+
+static cublasStatus_t symv(const struct call *c, cublasFillMode_t uplo, int n,
+                           const void *alpha, const void *A, struct storage s,
+                           const void *x, int incx, const void *beta, void *y, int incy)
+{
+    EMU_ALONE;
+    if (!is_fill(uplo) || !fits_stored(n, s) || incx == 0 || incy == 0 || !alpha || !beta)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const cublasStatus_t status = begin(c);
+    if (status || n == 0) return status;
+    multiply_vector(c, symmetric_of(c, A, s, n, uplo), n, n, alpha, x, incx, beta, y,
+                    incy);
+    return status;
+}
+
+/* Of an m x n matrix `below` diagonals below the main one are stored, and `above` above. */
+static cublasStatus_t gbmv(const struct call *c, cublasOperation_t trans, int m, int n,
+                           int below, int above, const void *alpha, const void *A,
+                           int lda, const void *x, int incx, const void *beta, void *y,
+                           int incy)
+{
+    EMU_ALONE;
+    if ((unsigned)trans > CUBLAS_OP_C || m < 0 || n < 0 || below < 0 || above < 0 ||
+        lda < below + above + 1 || incx == 0 || incy == 0 || !alpha || !beta)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const cublasStatus_t status = begin(c);
+    if (status || m == 0 || n == 0) return status;
+    const bool transposed = trans != CUBLAS_OP_N;
+    const int rows = transposed ? n : m, cols = transposed ? m : n;
+    double *const a = room_for(rows, cols);
+    need_matrix(c, "A", A, below + above + 1, n, lda, false);
+    for (int j = 0; j < n; j++)
+        for (int i = j > above ? j - above : 0; i < m && i <= j + below; i++)
+            a[transposed ? j + (size_t)i * (size_t)n : i + (size_t)j * (size_t)m] =
+                load(c, A, lda, above + i - j, j);
+    multiply_vector(c, a, rows, cols, alpha, x, incx, beta, y, incy);
     return status;
 }
 
 static cublasStatus_t syr(const struct call *c, cublasFillMode_t uplo, int n,
-                          const void *alpha, const void *x, int incx, void *A, int lda)
+                          const void *alpha, const void *x, int incx, void *A,
+                          struct storage s)
 {
     EMU_ALONE;
-    if (!is_fill(uplo) || !fits(n, lda) || incx == 0 || !alpha)
+    if (!is_fill(uplo) || !fits_stored(n, s) || incx == 0 || !alpha)
         return CUBLAS_STATUS_INVALID_VALUE;
     const cublasStatus_t status = begin(c);
     if (status || n == 0) return status;
     double *const b = vector_of(c, "x", x, n, incx, false), *const sum = room_for(n, n);
     add_product(sum, b, b, n, n, 1);
-    put_sum(c, A, lda, n, n, sum, scalar(c, "alpha", alpha), 1, &uplo);
+    add_to_triangle(c, A, s, n, uplo, sum, scalar(c, "alpha", alpha));
     free(b);
     free(sum);
     return status;
@@ -280,10 +433,10 @@ static cublasStatus_t syr(const struct call *c, cublasFillMode_t uplo, int n,
 
 static cublasStatus_t syr2(const struct call *c, cublasFillMode_t uplo, int n,
                            const void *alpha, const void *x, int incx, const void *y,
-                           int incy, void *A, int lda)
+                           int incy, void *A, struct storage s)
 {
     EMU_ALONE;
-    if (!is_fill(uplo) || !fits(n, lda) || incx == 0 || incy == 0 || !alpha)
+    if (!is_fill(uplo) || !fits_stored(n, s) || incx == 0 || incy == 0 || !alpha)
         return CUBLAS_STATUS_INVALID_VALUE;
     const cublasStatus_t status = begin(c);
     if (status || n == 0) return status;
@@ -292,7 +445,7 @@ static cublasStatus_t syr2(const struct call *c, cublasFillMode_t uplo, int n,
                   *const sum = room_for(n, n);
     add_product(sum, a, b, n, n, 1);
     add_product(sum, b, a, n, n, 1);
-    put_sum(c, A, lda, n, n, sum, scalar(c, "alpha", alpha), 1, &uplo);
+    add_to_triangle(c, A, s, n, uplo, sum, scalar(c, "alpha", alpha));
     free(a);
     free(b);
     free(sum);
@@ -314,7 +467,7 @@ static cublasStatus_t symm(const struct call *c, cublasSideMode_t side,
         return CUBLAS_STATUS_INVALID_VALUE;
     const cublasStatus_t status = begin(c);
     if (status || m == 0 || n == 0) return status;
-    double *const a = symmetric_of(c, A, lda, left ? m : n, uplo),
+    double *const a = symmetric_of(c, A, whole(lda), left ? m : n, uplo),
                   *const b = copy_of(c, "B", B, ldb, m, n, false),
                   *const sum = room_for(m, n);
     if (left)
@@ -385,7 +538,7 @@ static cublasStatus_t trmm(const struct call *c, cublasSideMode_t side,
     if (status || m == 0 || n == 0) return status;
     const bool left = side == CUBLAS_SIDE_LEFT;
     double *const
-        a = triangle_of(c, A, lda, left ? m : n, uplo, trans != CUBLAS_OP_N, diag),
+        a = triangle_of(c, A, whole(lda), left ? m : n, uplo, trans != CUBLAS_OP_N, diag),
         *const b = copy_of(c, "B", B, ldb, m, n, false), *const sum = room_for(m, n);
     if (left)
         add_product(sum, a, b, m, n, m);
@@ -412,7 +565,7 @@ static cublasStatus_t trsm(const struct call *c, cublasSideMode_t side,
     const bool left = side == CUBLAS_SIDE_LEFT,
                transposed = (trans != CUBLAS_OP_N) == left;
     const int order = left ? m : n, count = left ? n : m;
-    double *const a = triangle_of(c, A, lda, order, uplo, transposed, diag),
+    double *const a = triangle_of(c, A, whole(lda), order, uplo, transposed, diag),
                   *const x = copy_of(c, "B", B, ldb, order, count, !left);
     const double factor = scalar(c, "alpha", alpha);
     need_matrix(c, "B", B, m, n, ldb, true);
@@ -666,33 +819,105 @@ static cublasStatus_t trsm_batched(const struct call *c, cublasSideMode_t side,
                                    cublasOperation_t trans, cublasDiagType_t diag,       \
                                    int n, const real *A, int lda, real *x, int incx)     \
     {                                                                                    \
-        return triangle_vector(CALL(type), false, uplo, trans, diag, n, A, lda, x,       \
-                               incx);                                                    \
+        return triangle_vector(CALL(type), false, uplo, trans, diag, n, A, whole(lda),   \
+                               x, incx);                                                 \
     }                                                                                    \
     cublasStatus_t cublas##S##trsv(cublasHandle_t handle, cublasFillMode_t uplo,         \
                                    cublasOperation_t trans, cublasDiagType_t diag,       \
                                    int n, const real *A, int lda, real *x, int incx)     \
     {                                                                                    \
-        return triangle_vector(CALL(type), true, uplo, trans, diag, n, A, lda, x, incx); \
+        return triangle_vector(CALL(type), true, uplo, trans, diag, n, A, whole(lda), x, \
+                               incx);                                                    \
     }                                                                                    \
     cublasStatus_t cublas##S##symv(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
                                    const real *alpha, const real *A, int lda,            \
                                    const real *x, int incx, const real *beta, real *y,   \
                                    int incy)                                             \
     {                                                                                    \
-        return symv(CALL(type), uplo, n, alpha, A, lda, x, incx, beta, y, incy);         \
+        return symv(CALL(type), uplo, n, alpha, A, whole(lda), x, incx, beta, y, incy);  \
     }                                                                                    \
     cublasStatus_t cublas##S##syr(cublasHandle_t handle, cublasFillMode_t uplo, int n,   \
                                   const real *alpha, const real *x, int incx, real *A,   \
                                   int lda)                                               \
     {                                                                                    \
-        return syr(CALL(type), uplo, n, alpha, x, incx, A, lda);                         \
+        return syr(CALL(type), uplo, n, alpha, x, incx, A, whole(lda));                  \
     }                                                                                    \
     cublasStatus_t cublas##S##syr2(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
                                    const real *alpha, const real *x, int incx,           \
                                    const real *y, int incy, real *A, int lda)            \
     {                                                                                    \
-        return syr2(CALL(type), uplo, n, alpha, x, incx, y, incy, A, lda);               \
+        return syr2(CALL(type), uplo, n, alpha, x, incx, y, incy, A, whole(lda));        \
+    }                                                                                    \
+    cublasStatus_t cublas##S##rotg(cublasHandle_t handle, real *a, real *b, real *c,     \
+                                   real *s)                                              \
+    {                                                                                    \
+        return rotg(CALL(type), a, b, c, s);                                             \
+    }                                                                                    \
+    cublasStatus_t cublas##S##rotm(cublasHandle_t handle, int n, real *x, int incx,      \
+                                   real *y, int incy, const real *param)                 \
+    {                                                                                    \
+        return rotm(CALL(type), n, x, incx, y, incy, param);                             \
+    }                                                                                    \
+    cublasStatus_t cublas##S##tpmv(cublasHandle_t handle, cublasFillMode_t uplo,         \
+                                   cublasOperation_t trans, cublasDiagType_t diag,       \
+                                   int n, const real *A, real *x, int incx)              \
+    {                                                                                    \
+        return triangle_vector(CALL(type), false, uplo, trans, diag, n, A, packed(), x,  \
+                               incx);                                                    \
+    }                                                                                    \
+    cublasStatus_t cublas##S##tpsv(cublasHandle_t handle, cublasFillMode_t uplo,         \
+                                   cublasOperation_t trans, cublasDiagType_t diag,       \
+                                   int n, const real *A, real *x, int incx)              \
+    {                                                                                    \
+        return triangle_vector(CALL(type), true, uplo, trans, diag, n, A, packed(), x,   \
+                               incx);                                                    \
+    }                                                                                    \
+    cublasStatus_t cublas##S##tbmv(                                                      \
+        cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,           \
+        cublasDiagType_t diag, int n, int k, const real *A, int lda, real *x, int incx)  \
+    {                                                                                    \
+        return triangle_vector(CALL(type), false, uplo, trans, diag, n, A, band(lda, k), \
+                               x, incx);                                                 \
+    }                                                                                    \
+    cublasStatus_t cublas##S##tbsv(                                                      \
+        cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans,           \
+        cublasDiagType_t diag, int n, int k, const real *A, int lda, real *x, int incx)  \
+    {                                                                                    \
+        return triangle_vector(CALL(type), true, uplo, trans, diag, n, A, band(lda, k),  \
+                               x, incx);                                                 \
+    }                                                                                    \
+    cublasStatus_t cublas##S##spmv(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
+                                   const real *alpha, const real *A, const real *x,      \
+                                   int incx, const real *beta, real *y, int incy)        \
+    {                                                                                    \
+        return symv(CALL(type), uplo, n, alpha, A, packed(), x, incx, beta, y, incy);    \
+    }                                                                                    \
+    cublasStatus_t cublas##S##sbmv(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
+                                   int k, const real *alpha, const real *A, int lda,     \
+                                   const real *x, int incx, const real *beta, real *y,   \
+                                   int incy)                                             \
+    {                                                                                    \
+        return symv(CALL(type), uplo, n, alpha, A, band(lda, k), x, incx, beta, y,       \
+                    incy);                                                               \
+    }                                                                                    \
+    cublasStatus_t cublas##S##spr(cublasHandle_t handle, cublasFillMode_t uplo, int n,   \
+                                  const real *alpha, const real *x, int incx, real *A)   \
+    {                                                                                    \
+        return syr(CALL(type), uplo, n, alpha, x, incx, A, packed());                    \
+    }                                                                                    \
+    cublasStatus_t cublas##S##spr2(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
+                                   const real *alpha, const real *x, int incx,           \
+                                   const real *y, int incy, real *A)                     \
+    {                                                                                    \
+        return syr2(CALL(type), uplo, n, alpha, x, incx, y, incy, A, packed());          \
+    }                                                                                    \
+    cublasStatus_t cublas##S##gbmv(cublasHandle_t handle, cublasOperation_t trans,       \
+                                   int m, int n, int kl, int ku, const real *alpha,      \
+                                   const real *A, int lda, const real *x, int incx,      \
+                                   const real *beta, real *y, int incy)                  \
+    {                                                                                    \
+        return gbmv(CALL(type), trans, m, n, kl, ku, alpha, A, lda, x, incx, beta, y,    \
+                    incy);                                                               \
     }                                                                                    \
     cublasStatus_t cublas##S##symm(                                                      \
         cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m,      \

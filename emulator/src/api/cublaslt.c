@@ -1,4 +1,5 @@
 /* cuBLASLt, the part that cublasLt.h declares: products by description. */
+#define EMU_CUBLASLT_INSIDE
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,10 @@ struct cublasLtMatmulPreferenceOpaque {
     uint64_t workspace;
     uint32_t alignment[4]; /* of A, B, C and D; the one algorithm here needs none */
 };
+_Static_assert(sizeof(struct cublasLtMatmulDescOpaque) <= 32 * sizeof(uint64_t) &&
+                   sizeof(struct cublasLtMatrixLayoutOpaque) <= 8 * sizeof(uint64_t) &&
+                   sizeof(struct cublasLtMatmulPreferenceOpaque) <= 8 * sizeof(uint64_t),
+               "cublasLt.h has as much room");
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
 {
@@ -45,17 +50,6 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
     return cublasDestroy((cublasHandle_t)handle);
 }
 
-/* Gives *thing a copy of the `bytes` at `first`. */
-static cublasStatus_t create(void *thing, const void *first, size_t bytes)
-{
-    if (!thing) return CUBLAS_STATUS_INVALID_VALUE;
-    void *p = malloc(bytes);
-    if (!p) return CUBLAS_STATUS_ALLOC_FAILED;
-    memcpy(p, first, bytes);
-    memcpy(thing, &p, sizeof p);
-    return CUBLAS_STATUS_SUCCESS;
-}
-
 static cublasStatus_t set_attribute(void *to, size_t size, const void *value,
                                     size_t bytes)
 {
@@ -65,14 +59,25 @@ static cublasStatus_t set_attribute(void *to, size_t size, const void *value,
 }
 #define SET(field) set_attribute(&(field), sizeof(field), value, bytes)
 
+cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t desc,
+                                      cublasComputeType_t compute_type,
+                                      cudaDataType scale_type)
+{
+    if (!desc) return CUBLAS_STATUS_INVALID_VALUE;
+    *desc = (struct cublasLtMatmulDescOpaque){.compute = compute_type,
+                                              .scale = scale_type,
+                                              .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc,
                                         cublasComputeType_t compute_type,
                                         cudaDataType scale_type)
 {
-    const struct cublasLtMatmulDescOpaque first = {.compute = compute_type,
-                                                   .scale = scale_type,
-                                                   .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
-    return create(desc, &first, sizeof first);
+    if (!desc) return CUBLAS_STATUS_INVALID_VALUE;
+    *desc = malloc(sizeof **desc);
+    return *desc ? cublasLtMatmulDescInit(*desc, compute_type, scale_type)
+                 : CUBLAS_STATUS_ALLOC_FAILED;
 }
 
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc)
@@ -114,13 +119,23 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
     return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
+cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t layout, cudaDataType type,
+                                        uint64_t rows, uint64_t cols, int64_t ld)
+{
+    if (!layout) return CUBLAS_STATUS_INVALID_VALUE;
+    *layout = (struct cublasLtMatrixLayoutOpaque){
+        .rows = rows, .cols = cols, .ld = ld, .type = type, .count = 1};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout,
                                           cudaDataType type, uint64_t rows, uint64_t cols,
                                           int64_t ld)
 {
-    const struct cublasLtMatrixLayoutOpaque first = {
-        .rows = rows, .cols = cols, .ld = ld, .type = type, .count = 1};
-    return create(layout, &first, sizeof first);
+    if (!layout) return CUBLAS_STATUS_INVALID_VALUE;
+    *layout = malloc(sizeof **layout);
+    return *layout ? cublasLtMatrixLayoutInit(*layout, type, rows, cols, ld)
+                   : CUBLAS_STATUS_ALLOC_FAILED;
 }
 
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout)
@@ -146,10 +161,19 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
     return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
+cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t preference)
+{
+    if (!preference) return CUBLAS_STATUS_INVALID_VALUE;
+    *preference = (struct cublasLtMatmulPreferenceOpaque){0};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference)
 {
-    const struct cublasLtMatmulPreferenceOpaque first = {0};
-    return create(preference, &first, sizeof first);
+    if (!preference) return CUBLAS_STATUS_INVALID_VALUE;
+    *preference = malloc(sizeof **preference);
+    return *preference ? cublasLtMatmulPreferenceInit(*preference)
+                       : CUBLAS_STATUS_ALLOC_FAILED;
 }
 
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference)

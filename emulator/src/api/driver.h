@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/device.h"
 #include "cuda.h"
 #include "cuda_runtime_api.h"
 
@@ -25,6 +26,23 @@ struct CUctx_st {
 /* CUDA_SUCCESS if a context is current in this thread, and its device the current one; or
  * what to return instead. */
 CUresult emu_driver_ready(void);
+#define NEED_CONTEXT                                                                     \
+    do {                                                                                 \
+        const CUresult refused = emu_driver_ready();                                     \
+        if (refused != CUDA_SUCCESS) return refused;                                     \
+    } while (0)
+
+/* A call of the runtime that does the same; it alone does not make the thread one that
+ * uses the runtime. */
+#define SAME_AS(call)                                                                    \
+    do {                                                                                 \
+        NEED_CONTEXT;                                                                    \
+        const bool used = emu_uses_runtime();                                            \
+        const cudaError_t error = call;                                                  \
+        emu_runtime_is_used(used);                                                       \
+        return emu_result_of(error);                                                     \
+    } while (0)
+
 /* That context; NULL. */
 CUcontext emu_current_context(void);
 /* Memory goes with the context that it was allocated in, unless it is a primary one. */

@@ -1,5 +1,5 @@
 /* The driver API's functions by their names, as a program asks for them that is not linked
- * with -lcuda. Those on modules are missing: they need a program that is. */
+ * with -lcuda. Those on modules are missing: they would bring along all of the emulator. */
 #include <string.h>
 
 #include "base/errors.h"
@@ -17,6 +17,10 @@ static const struct entry {
     {"cuCtxCreate", 3020, (void (*)(void))cuCtxCreate_v2},
     {"cuCtxCreate", 11040, NULL}, /* a form that is missing */
     {"cuCtxCreate", 12050, (void (*)(void))cuCtxCreate_v4},
+    {"cuMemAdvise", 8000, NULL},
+    {"cuMemAdvise", 12020, (void (*)(void))cuMemAdvise_v2},
+    {"cuMemPrefetchAsync", 8000, NULL},
+    {"cuMemPrefetchAsync", 12020, (void (*)(void))cuMemPrefetchAsync_v2},
     ENTRY(cuArray3DCreate, 3020),
     ENTRY(cuArrayCreate, 3020),
     ENTRY(cuArrayDestroy, 2000),
@@ -43,6 +47,8 @@ static const struct entry {
     ENTRY(cuDeviceGetAttribute, 2000),
     ENTRY(cuDeviceGetByPCIBusId, 4010),
     ENTRY(cuDeviceGetCount, 2000),
+    ENTRY(cuDeviceGetDefaultMemPool, 11020),
+    ENTRY(cuDeviceGetMemPool, 11020),
     ENTRY(cuDeviceGetName, 2000),
     ENTRY(cuDeviceGetPCIBusId, 4010),
     ENTRY(cuDeviceGetUuid, 11040),
@@ -51,6 +57,7 @@ static const struct entry {
     ENTRY(cuDevicePrimaryCtxReset, 11000),
     ENTRY(cuDevicePrimaryCtxRetain, 7000),
     ENTRY(cuDevicePrimaryCtxSetFlags, 11000),
+    ENTRY(cuDeviceSetMemPool, 11020),
     ENTRY(cuDeviceTotalMem, 3020),
     ENTRY(cuDriverGetVersion, 2020),
     ENTRY(cuEventCreate, 2000),
@@ -74,6 +81,7 @@ static const struct entry {
     ENTRY(cuMemAddressReserve, 10020),
     ENTRY(cuMemAlloc, 3020),
     ENTRY(cuMemAllocAsync, 11020),
+    ENTRY(cuMemAllocFromPoolAsync, 11020),
     ENTRY(cuMemAllocHost, 3020),
     ENTRY(cuMemAllocManaged, 6000),
     ENTRY(cuMemAllocPitch, 3020),
@@ -92,6 +100,14 @@ static const struct entry {
     ENTRY(cuMemHostRegister, 6050),
     ENTRY(cuMemHostUnregister, 4000),
     ENTRY(cuMemMap, 10020),
+    ENTRY(cuMemPoolCreate, 11020),
+    ENTRY(cuMemPoolDestroy, 11020),
+    ENTRY(cuMemPoolGetAccess, 11020),
+    ENTRY(cuMemPoolGetAttribute, 11020),
+    ENTRY(cuMemPoolSetAccess, 11020),
+    ENTRY(cuMemPoolSetAttribute, 11020),
+    ENTRY(cuMemPoolTrimTo, 11020),
+    ENTRY(cuMemRangeGetAttribute, 8000),
     ENTRY(cuMemRelease, 10020),
     ENTRY(cuMemRetainAllocationHandle, 11000),
     ENTRY(cuMemSetAccess, 10020),
@@ -114,10 +130,13 @@ static const struct entry {
     ENTRY(cuMemsetD32Async, 3020),
     ENTRY(cuMemsetD8, 3020),
     ENTRY(cuMemsetD8Async, 3020),
+    ENTRY(cuOccupancyAvailableDynamicSMemPerBlock, 11000),
     ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050),
+    ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000),
     ENTRY(cuOccupancyMaxPotentialBlockSize, 6050),
     ENTRY(cuPointerGetAttribute, 4000),
     ENTRY(cuStreamAddCallback, 5000),
+    ENTRY(cuStreamAttachMemAsync, 6000),
     ENTRY(cuStreamCreate, 2000),
     ENTRY(cuStreamCreateWithPriority, 5050),
     ENTRY(cuStreamDestroy, 4000),

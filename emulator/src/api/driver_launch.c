@@ -1,5 +1,5 @@
 /* The driver API's launches. A function here is a kernel that a program, or a module, has
- * registered. */
+ * registered, and its handle the address by which the runtime knows it. */
 #include <stddef.h>
 #include <string.h>
 
@@ -10,30 +10,21 @@
 #include "base/now.h"
 #include "emulator_runtime.h"
 
-static CUfunction handle_of(const struct emu_known_kernel *kernel)
+static const void *address_of(CUfunction function)
 {
-    return (CUfunction)(uintptr_t)kernel;
+    return (const void *)function;
 }
 
-/* NULL unless it is one that such a call has given. */
 static const struct emu_known_kernel *kernel_of(CUfunction function)
 {
-    const struct emu_known_kernel *k = emu_known_kernels;
-    while (k && handle_of(k) != function) k = k->others;
-    return k;
-}
-
-static const void *address_of(const struct emu_known_kernel *kernel)
-{
-    return (const void *)(uintptr_t)kernel->function;
+    return emu_find_kernel(address_of(function));
 }
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *symbol)
 {
-    const struct emu_known_kernel *const k = emu_find_kernel(symbol);
     if (!function) return set(cudaErrorInvalidValue);
-    if (!k) return set(cudaErrorInvalidDeviceFunction);
-    *function = handle_of(k);
+    if (!emu_find_kernel(symbol)) return set(cudaErrorInvalidDeviceFunction);
+    *function = (CUfunction)(uintptr_t)symbol;
     return cudaSuccess;
 }
 
@@ -129,10 +120,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction f)
 {
-    const struct emu_known_kernel *const k = kernel_of(f);
     struct cudaFuncAttributes all;
-    if (!k) return CUDA_ERROR_INVALID_HANDLE;
-    const cudaError_t error = cudaFuncGetAttributes(&all, address_of(k));
+    if (!kernel_of(f)) return CUDA_ERROR_INVALID_HANDLE;
+    const cudaError_t error = cudaFuncGetAttributes(&all, address_of(f));
     if (error != cudaSuccess) return emu_result_of(error);
     if (!value) return CUDA_ERROR_INVALID_VALUE;
     switch (attribute) {
@@ -157,18 +147,16 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 
 CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute attribute, int value)
 {
-    const struct emu_known_kernel *const k = kernel_of(f);
-    if (!k) return CUDA_ERROR_INVALID_HANDLE;
+    if (!kernel_of(f)) return CUDA_ERROR_INVALID_HANDLE;
     return emu_result_of(
-        cudaFuncSetAttribute(address_of(k), (enum cudaFuncAttribute)attribute, value));
+        cudaFuncSetAttribute(address_of(f), (enum cudaFuncAttribute)attribute, value));
 }
 
 CUresult cuFuncSetCacheConfig(CUfunction f, CUfunc_cache config)
 {
-    const struct emu_known_kernel *const k = kernel_of(f);
-    if (!k) return CUDA_ERROR_INVALID_HANDLE;
+    if (!kernel_of(f)) return CUDA_ERROR_INVALID_HANDLE;
     return emu_result_of(
-        cudaFuncSetCacheConfig(address_of(k), (enum cudaFuncCache)config));
+        cudaFuncSetCacheConfig(address_of(f), (enum cudaFuncCache)config));
 }
 
 CUresult cuFuncGetName(const char **name, CUfunction f)
@@ -180,13 +168,29 @@ CUresult cuFuncGetName(const char **name, CUfunction f)
     return CUDA_SUCCESS;
 }
 
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f,
+                                                              int block_size,
+                                                              size_t shared,
+                                                              unsigned int flags)
+{
+    if (!kernel_of(f)) return CUDA_ERROR_INVALID_HANDLE;
+    return emu_result_of(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks, address_of(f), block_size, shared, flags));
+}
+
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f,
                                                      int block_size, size_t shared)
 {
-    const struct emu_known_kernel *const k = kernel_of(f);
-    if (!k) return CUDA_ERROR_INVALID_HANDLE;
-    return emu_result_of(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        blocks, address_of(k), block_size, shared));
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks, f, block_size, shared, cudaOccupancyDefault);
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction f, int blocks,
+                                                 int block_size)
+{
+    if (!kernel_of(f)) return CUDA_ERROR_INVALID_HANDLE;
+    return emu_result_of(cudaOccupancyAvailableDynamicSMemPerBlock(bytes, address_of(f),
+                                                                   blocks, block_size));
 }
 
 /* The largest block of those that fill most of a multiprocessor. */

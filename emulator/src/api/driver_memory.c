@@ -16,23 +16,6 @@
 #define CALLER __builtin_return_address(0)
 #define POINTER(device_pointer) ((void *)(uintptr_t)(device_pointer))
 
-#define NEED_CONTEXT                                                                     \
-    do {                                                                                 \
-        const CUresult refused = emu_driver_ready();                                     \
-        if (refused != CUDA_SUCCESS) return refused;                                     \
-    } while (0)
-
-/* A call of the runtime that does the same; it alone does not make the thread one that
- * uses the runtime. */
-#define SAME_AS(call)                                                                    \
-    do {                                                                                 \
-        NEED_CONTEXT;                                                                    \
-        const bool used = emu_uses_runtime();                                            \
-        const cudaError_t error = call;                                                  \
-        emu_runtime_is_used(used);                                                       \
-        return emu_result_of(error);                                                     \
-    } while (0)
-
 /* ---- allocated and freed ---- */
 
 static CUresult allocate(CUdeviceptr *pointer, size_t bytes, enum cudaMemoryType type,

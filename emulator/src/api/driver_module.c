@@ -128,7 +128,7 @@ CUresult emu_read_module(const void *image, struct emu_bytes *result)
 
 /* What refers to everything that modules may call: without it a linker would leave out what
  * the program itself does not (Makefile). */
-extern const void *const emu_exports[];
+void emu_exports(void);
 
 /* Each gets a file of its own, so that the same image loaded twice has variables of its own
  * twice. It stays open: faults look for source lines in it. */
@@ -147,9 +147,7 @@ static CUresult load(CUmodule *module, const struct emu_bytes *bytes)
         handle ? dlsym(handle, "emu_module_sections") : NULL;
     if (!sections) {
         char why[512];
-        snprintf(why, sizeof why,
-                 "%s (a program that loads modules is linked with -lcuda)",
-                 handle ? "it is no module" : dlerror());
+        snprintf(why, sizeof why, "%s", handle ? "it is no module" : dlerror());
         if (handle) dlclose(handle);
         close(file);
         return refuse(CUDA_ERROR_INVALID_IMAGE, why);
@@ -163,18 +161,23 @@ static CUresult load(CUmodule *module, const struct emu_bytes *bytes)
     return CUDA_SUCCESS;
 }
 
-CUresult cuModuleLoadData(CUmodule *module, const void *image)
+CUresult emu_load_module(CUmodule *module, const void *image)
 {
-    EMU_ALONE;
-    const CUresult refused = emu_driver_ready();
-    if (refused != CUDA_SUCCESS) return refused;
-    if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
     struct emu_bytes bytes;
     CUresult error = emu_read_module(image, &bytes);
     if (error != CUDA_SUCCESS) return error;
     error = load(module, &bytes);
     if (error != CUDA_SUCCESS) free(bytes.at);
     return error;
+}
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    EMU_ALONE;
+    const CUresult refused = emu_driver_ready();
+    if (refused != CUDA_SUCCESS) return refused;
+    if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
+    return emu_load_module(module, image);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
@@ -204,7 +207,7 @@ bool emu_read_file(const char *path, struct emu_bytes *result)
     return true;
 }
 
-static CUresult read_module_file(const char *path, struct emu_bytes *result)
+CUresult emu_read_module_file(const char *path, struct emu_bytes *result)
 {
     if (!emu_read_file(path, result)) return CUDA_ERROR_FILE_NOT_FOUND;
     if (result->count > 0) return CUDA_SUCCESS;
@@ -216,7 +219,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
 {
     struct emu_bytes file;
     if (!module || !path) return CUDA_ERROR_INVALID_VALUE;
-    CUresult error = read_module_file(path, &file);
+    CUresult error = emu_read_module_file(path, &file);
     if (error != CUDA_SUCCESS) return error;
     error = cuModuleLoadData(module, file.at);
     free(file.at);
@@ -244,10 +247,57 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
         const void *const own = (const void *)(uintptr_t)k->function;
         if (emu_image_of(own) != module->image) continue;
         if (address ? own != address : strcmp(k->name, name) != 0) continue;
-        *function = (CUfunction)(uintptr_t)k;
+        *function = (CUfunction)(uintptr_t)own;
         return CUDA_SUCCESS;
     }
     return CUDA_ERROR_NOT_FOUND;
+}
+
+/* Writes the first `most` kernels of a module; returns how many it has. */
+static unsigned kernels_of(CUmodule module, CUfunction *functions, unsigned most)
+{
+    unsigned count = 0;
+    for (const struct emu_known_kernel *k = emu_known_kernels; k; k = k->others) {
+        const void *const own = (const void *)(uintptr_t)k->function;
+        /* One that has two names is one. */
+        if (emu_image_of(own) != module->image || emu_find_kernel(own) != k) continue;
+        if (count < most) functions[count] = (CUfunction)(uintptr_t)own;
+        count++;
+    }
+    return count;
+}
+
+CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module)
+{
+    EMU_ALONE;
+    if (!is_module(module)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!count) return CUDA_ERROR_INVALID_VALUE;
+    *count = kernels_of(module, NULL, 0);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count,
+                                    CUmodule module)
+{
+    EMU_ALONE;
+    if (!is_module(module)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!functions) return CUDA_ERROR_INVALID_VALUE;
+    (void)kernels_of(module, functions, count);
+    return CUDA_SUCCESS;
+}
+
+/* The program's own kernels are in no module that it could be given. */
+CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
+{
+    EMU_ALONE;
+    if (!module) return CUDA_ERROR_INVALID_VALUE;
+    if (!emu_find_kernel((const void *)function)) return CUDA_ERROR_INVALID_HANDLE;
+    const struct emu_image *const image = emu_image_of((const void *)function);
+    CUmodule m = modules;
+    while (m && m->image != image) m = m->others;
+    if (!m) return CUDA_ERROR_NOT_FOUND;
+    *module = m;
+    return CUDA_SUCCESS;
 }
 
 /* What the linker has noted of a name that others may use; 0 if it has not. */
@@ -330,7 +380,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
 {
     struct emu_bytes file;
     if (!state || !path) return CUDA_ERROR_INVALID_VALUE;
-    CUresult error = read_module_file(path, &file);
+    CUresult error = emu_read_module_file(path, &file);
     if (error != CUDA_SUCCESS) return error;
     if (type == CU_JIT_INPUT_LIBRARY && is_device_runtime(path)) {
         free(file.at);

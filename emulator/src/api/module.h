@@ -15,8 +15,12 @@ struct emu_bytes {
  * is said on stderr. */
 CUresult emu_read_module(const void *image, struct emu_bytes *result);
 
+/* Loads one, in whatever context. */
+CUresult emu_load_module(CUmodule *module, const void *image);
+
 /* All of a file, and behind it as many zeros as the header of a shared object has bytes;
  * false if there is none. */
 bool emu_read_file(const char *path, struct emu_bytes *result);
+CUresult emu_read_module_file(const char *path, struct emu_bytes *result);
 
 #endif

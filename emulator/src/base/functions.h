@@ -20,8 +20,6 @@ unsigned emu_widest_cluster(const void *kernel);
 /* How many clusters of that many blocks fit on the GPU at once. */
 unsigned emu_clusters_that_fit(unsigned blocks, unsigned blocks_per_sm);
 
-/* All that have made themselves known; and the one at that address, or NULL. */
-extern const struct emu_known_kernel *emu_known_kernels;
-const struct emu_known_kernel *emu_find_kernel(const void *function);
+extern const struct emu_known_kernel *emu_known_kernels; /* all, the newest first */
 
 #endif

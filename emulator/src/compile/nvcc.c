@@ -289,14 +289,6 @@ static void set_werror(const char *value)
     }
 }
 
-/* Whether the program is linked with a library that can load modules, which call what they
- * need of the emulator in the program. */
-static bool loads_modules(const char *argument)
-{
-    return is_one_of(base_name(argument), "-lcuda libcuda.a -lnvrtc libnvrtc.a "
-                                          "-lnvrtc_static libnvrtc_static.a");
-}
-
 /* A directory with NVIDIA's headers would hide the emulator's. */
 static void add_include_path(const char *directory)
 {
@@ -325,7 +317,6 @@ static void add_library(const char *name)
         add(&options.absent, format("-l%s", name));
     else if (!is_one_of(name, CUDA_LIBRARIES))
         add(&options.linkables, format("-l%s", name));
-    if (loads_modules(format("-l%s", name))) add(&options.linker, "-lcuda");
     /* What a program names weakly it gets where it is linked with the library. */
     if (strncmp(name, "nccl", 4) == 0) add(&options.linker, "-Wl,-u,ncclGetVersion");
 }
@@ -1201,19 +1192,12 @@ static void link_on_host(char **arguments)
     struct list command = {0};
     find_host_compiler();
     add(&command, host.cxx, "-no-pie");
-    bool modules = false, anywhere = false;
-    for (char **argument = arguments + 1; *argument; argument++) {
-        modules |= loads_modules(*argument);
+    bool anywhere = false;
+    for (char **argument = arguments + 1; *argument; argument++)
         anywhere |= strstr(*argument, "-pie") != NULL;
-    }
-    if (modules) {
-        add_words(&command, "-rdynamic -Wl,--whole-archive");
-        add(&command, format("%s/build/libemulator.a", root), "-Wl,--no-whole-archive",
-            format("%s/build/exports.o", root));
-    } else if (!anywhere) {
-        /* What lies anywhere cannot name an address that is fixed. */
+    /* What lies anywhere cannot name an address that is fixed. */
+    if (!anywhere)
         add(&command, format("-Wl,--defsym=emu_dynamic_shared=%#x", EMU_SHARED_PLACE));
-    }
     while (*++arguments) add(&command, *arguments);
     execv(host.cxx, command.items);
     fatal("cannot start %s: %s", host.cxx, strerror(errno));

@@ -2297,6 +2297,15 @@ static const char *sum_address(struct compiler *c, const struct value *v,
                   v->reg);
 }
 
+/* Where the program keeps what this register of A holds; 0 if that is nowhere but in the
+ * asm statement. */
+static const char *place_of(struct compiler *c, const struct value *v)
+{
+    if (v->form != REGISTER || v->reg >= c->s->argument_count) return "0";
+    c->s->arguments[v->reg].placed = true;
+    return format("::emu::ptx_place((decltype(emu_o%d))emu_o%d)", v->reg, v->reg);
+}
+
 static void compile_wgmma_multiply(struct compiler *c)
 {
     static const struct {
@@ -2349,9 +2358,11 @@ static void compile_wgmma_multiply(struct compiler *c)
          whole ? "1" : constant(c, 4), whole ? "1" : constant(c, 5),
          halves && !registers ? constant(c, 6) : "0",
          halves ? constant(c, registers ? 6 : 7) : "0");
-    if (registers)
+    if (registers) {
         emit_elements(c, 1, 4, PTX_TF32);
-    else
+        for (int i = 0; i < 4; i++)
+            emit(c, ", %s", place_of(c, in->operand[1]->element[i]));
+    } else
         emit(c, ", %s", operand(c, 1, PTX_B64));
     emit(c, ", %s", operand(c, 2, PTX_B64));
     for (int i = 0; i < sums; i++)

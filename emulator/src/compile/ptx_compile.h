@@ -13,6 +13,7 @@ struct ptx_argument {
     bool written;
     bool by_address; /* a result: it is written later, so that the result names `emu_oN`,
                         a reference to it, and there is no value */
+    bool placed;     /* an input that the result also names by reference */
 };
 
 struct ptx_statement {

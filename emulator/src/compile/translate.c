@@ -1725,7 +1725,7 @@ static int read_argument(struct asm_statement *a, int i, bool output)
         return -1;
     }
     const int n = a->arguments++, close = over_bracket(t, open);
-    a->argument[n] = (struct ptx_argument){*letter, output, false};
+    a->argument[n] = (struct ptx_argument){*letter, output, false, false};
     a->place[n] = i;
     a->close[n] = close;
     a->updated[n] = strchr(constraint, '+') != NULL;
@@ -1749,6 +1749,11 @@ static void declare_argument(struct asm_statement *a, int n)
                       ? format("; uint64_t emu_%d = ::emu::ptx_value<'%c'>(emu_o%d);", n,
                                argument->letter, n)
                       : format("; uint64_t emu_%d = ~0ull;", n));
+    } else if (argument->placed) {
+        replace(t, i, format(" auto &&emu_o%d = ", n));
+        add_after(t, close,
+                  format("; const uint64_t emu_%d = ::emu::ptx_value<'%c'>(emu_o%d);", n,
+                         argument->letter, n));
     } else {
         replace(t, i,
                 argument->letter == 'n'

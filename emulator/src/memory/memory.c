@@ -373,14 +373,21 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep)
     return cudaSuccess;
 }
 
-cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream)
+cudaError_t emu_allocate_from_pool_async(void **pointer, size_t bytes, cudaMemPool_t pool,
+                                         cudaStream_t stream, const char *call,
+                                         const void *pc)
 {
     if (emu_is_captured(stream)) return set(emu_capture_refuses(stream));
     if (!pool) return set(cudaErrorInvalidValue);
     emu_no_launch_follows(stream);
-    return set(
-        emu_allocate_from_pool(pointer, bytes, pool, "cudaMallocFromPoolAsync", CALLER));
+    return set(emu_allocate_from_pool(pointer, bytes, pool, call, pc));
+}
+
+cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream)
+{
+    return emu_allocate_from_pool_async(pointer, bytes, pool, stream,
+                                        "cudaMallocFromPoolAsync", CALLER);
 }
 
 cudaError_t cudaFree(void *pointer)

@@ -97,6 +97,7 @@ struct form {
 struct part {
     struct form form;
     uint64_t a[4];
+    const char *places[4]; /* of those in the program; or NULL */
     char *sums[MOST_SUMS];
 };
 
@@ -363,9 +364,11 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
     f->negate_b = (int32_t)scale_b < 0;
     va_list values;
     va_start(values, transpose_b);
-    if (f->a_in_registers)
+    if (f->a_in_registers) {
         for (unsigned i = 0; i < 4; i++) mine.a[i] = va_arg(values, uint64_t);
-    else
+        for (unsigned i = 0; i < 4; i++)
+            mine.places[i] = (const char *)(uintptr_t)va_arg(values, uint64_t);
+    } else
         f->a_descriptor = va_arg(values, uint64_t);
     f->b_descriptor = va_arg(values, uint64_t);
     const unsigned registers = half ? n / 4 : n / 2;
@@ -382,6 +385,10 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
         emu_fault(PC, "a missing wgmma.fence: it must come before the first wgmma, so "
                       "that the registers hold what was written to them");
     emu_registers_written(mine.sums, registers, PC);
+    if (emu_settings.check && emu_settings.strict)
+        for (unsigned i = 0; i < 4; i++)
+            if (mine.places[i])
+                emu_registers_read(mine.places[i], (uint32_t)mine.a[i], PC);
     const unsigned long long *brought =
         emu_warp_gather_whole((uintptr_t)&mine, "wgmma", PC);
     uint32_t time = 0;

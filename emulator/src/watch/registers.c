@@ -1,7 +1,8 @@
 /* The variables that hold the sums of a wgmma: until a thread has waited for the group
  * that an instruction belongs to, they may not be touched, and after they were, not be
- * given to another without a fence. And how many registers warps ask for: all together no
- * more than an SM has. */
+ * given to another without a fence. Those that hold its A may not be given anew with other
+ * contents by then. And how many registers warps ask for: all together no more than an SM
+ * has. */
 #include "watch/registers.h"
 
 #include "base/now.h"
@@ -20,12 +21,22 @@ struct range {
     bool touched;   /* used by something else than wgmma, without a wgmma.fence */
     const void *pc;
 };
+/* A variable with a part of A. Its writes are not watched: where it goes out of scope, the
+ * compiler may put another variable into its place, and that is no register of A. */
+struct input {
+    const char *place;
+    uint32_t value;
+    unsigned group;
+    const void *pc;
+};
 static struct thread {
     bool fenced;     /* has ever called wgmma.fence */
     unsigned groups; /* committed */
     uint32_t time;   /* the checker's, of the last instruction */
     unsigned count, capacity;
     struct range *ranges;
+    unsigned inputs, input_capacity; /* of instructions that were not waited for */
+    struct input *input;
     uint32_t times[64]; /* of the last instruction in each of the last groups */
 } *threads;
 static bool used; /* in this block */
@@ -119,6 +130,28 @@ void emu_registers_written(char *const *sums, unsigned count, const void *pc)
     if (emu_now.own_watched) emu_own_bytes = 0;
 }
 
+void emu_registers_read(const char *place, uint32_t value, const void *pc)
+{
+    struct thread *t = running_thread();
+    unsigned i = 0;
+    while (i < t->inputs && t->input[i].place != place) i++;
+    if (i < t->inputs && t->input[i].value != value) {
+        const struct emu_place before = emu_source_of(t->input[i].pc);
+        emu_fault(
+            pc,
+            "registers with A for a wgmma are filled anew before it was waited for: "
+            "the one started at %s:%d may still read them (a missing "
+            "wgmma.wait_group? STRICT=0 lets it pass, for the loop may be one that "
+            "nvcc unrolls and gives other registers each time)",
+            before.file, before.line);
+    }
+    if (i == t->inputs) {
+        EMU_ROOM_FOR_ONE(t->input, t->inputs, t->input_capacity, "to watch a wgmma");
+        t->inputs++;
+    }
+    t->input[i] = (struct input){place, value, t->groups, pc};
+}
+
 void emu_registers_read_at(uint32_t time)
 {
     running_thread()->time = time;
@@ -130,7 +163,7 @@ bool emu_registers_block_begins(void)
     used = emu_now.own_watched = false;
     for (unsigned i = 0; i < EMU_MAX_THREADS; i++) {
         threads[i].fenced = false;
-        threads[i].groups = threads[i].count = 0;
+        threads[i].groups = threads[i].count = threads[i].inputs = 0;
     }
     return true;
 }
@@ -161,6 +194,10 @@ bool emu_registers_wait(uint64_t groups_that_may_remain, uint32_t *time)
                               : 0;
     for (unsigned i = 0; i < t->count; i++)
         if (t->ranges[i].group < over) t->ranges[i].done = true;
+    unsigned left = 0;
+    for (unsigned i = 0; i < t->inputs; i++)
+        if (t->input[i].group >= over) t->input[left++] = t->input[i];
+    t->inputs = left;
     if (over) *time = t->times[(over - 1) % 64];
     return over > 0;
 }

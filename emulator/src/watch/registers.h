@@ -1,4 +1,4 @@
-/* The variables that hold the sums of a wgmma, and how many registers warps ask for. */
+/* The variables that hold a wgmma's sums and A, and how many registers warps ask for. */
 #ifndef REGISTERS_H
 #define REGISTERS_H
 
@@ -17,6 +17,8 @@ bool emu_registers_fenced(void);
 /* A wgmma of the running thread writes these sums of 4 bytes; and when all that it read
  * is known to the checker. */
 void emu_registers_written(char *const *sums, unsigned count, const void *pc);
+/* And reads this much of A from that variable. */
+void emu_registers_read(const char *place, uint32_t value, const void *pc);
 void emu_registers_read_at(uint32_t time);
 /* wgmma.commit_group and wait_group. Returns whether a group is over now, and if so when
  * its last instruction was. */

@@ -151,7 +151,8 @@ static void examine(struct word *word, char *address, enum emu_access kind,
         emu_fault(pc,
                   "uninitialised shared memory: %s is read and no thread of this block "
                   "has written it "
-                  "(is a __syncthreads() missing, or a part of the array never loaded?)",
+                  "(is a __syncthreads() missing, or a part of the array never loaded? "
+                  "STRICT=0 lets pass what does not matter)",
                   what);
     }
     const struct touch *write = emu_unordered(&word->write, now) ? &word->write

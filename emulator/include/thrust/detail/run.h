@@ -18,6 +18,7 @@
 
 #include "../../cuda_runtime.h"
 #include "../distance.h"
+#include "../iterator/iterator_traits.h"
 #include "../system_error.h"
 #include "../version.h"
 
