@@ -300,7 +300,7 @@ static cublasStatus_t rotg(const struct call *c, void *a, void *b, void *cosine,
     return status;
 }
 
-/* Each (x_i, y_i) times the matrix of `parameters`: what of it they hold the first says. */
+/* All (x_i, y_i) times a matrix; the first of `parameters` says what of it they hold. */
 static cublasStatus_t rotm(const struct call *c, int n, void *x, int incx, void *y,
                            int incy, const void *parameters)
 {
@@ -390,7 +390,7 @@ static cublasStatus_t symv(const struct call *c, cublasFillMode_t uplo, int n,
     return status;
 }
 
-/* Of an m x n matrix `below` diagonals below the main one are stored, and `above` above. */
+/* Of an m x n matrix `below` diagonals below the main one are stored, `above` above. */
 static cublasStatus_t gbmv(const struct call *c, cublasOperation_t trans, int m, int n,
                            int below, int above, const void *alpha, const void *A,
                            int lda, const void *x, int incx, const void *beta, void *y,

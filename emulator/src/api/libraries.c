@@ -1,5 +1,5 @@
-/* Libraries of kernels, in the words of both APIs: modules that are there for all contexts.
- * The handle of a kernel is its address, which the other calls of either API take, too. */
+/* Libraries of kernels, in the words of both APIs: modules that are there for all
+ * contexts. The handle of a kernel is its address, which the other calls take, too. */
 #include <stdlib.h>
 
 #include "api/driver.h"
