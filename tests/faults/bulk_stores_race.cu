@@ -3,11 +3,9 @@
 // EXPECT: data race in global memory
 // EXPECT: of block (0,0,0) wrote it
 // EXPECT: thread (0,0,0) of this one writes it here
-#include "../../common/hopper.h"
+#include "bulk.h"
 
-#include "fault.h"
-
-const int COLS = 32, BOX_ROWS = 8;
+const int BOX_ROWS = 8;
 
 #ifdef FIXED
 const int APART = BOX_ROWS;
@@ -15,17 +13,10 @@ const int APART = BOX_ROWS;
 const int APART = BOX_ROWS - 4;
 #endif
 
-extern "C" void cuda_check(cudaError_t error, const char *call, const char *file,
-                           int line)
-{
-    if (error != cudaSuccess)
-        printf("%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
-}
-
 __global__ void number_boxes(const __grid_constant__ CUtensorMap map)
 {
-    __shared__ __align__(128) float box[BOX_ROWS * COLS];
-    for (int i = threadIdx.x; i < BOX_ROWS * COLS; i += blockDim.x)
+    __shared__ __align__(128) float box[BOX_ROWS * BOX];
+    for (int i = threadIdx.x; i < BOX_ROWS * BOX; i += blockDim.x)
         box[i] = (float)blockIdx.x;
     fence_proxy_async();
     __syncthreads();
@@ -39,8 +30,8 @@ __global__ void number_boxes(const __grid_constant__ CUtensorMap map)
 int main(void)
 {
     float *out;
-    CUDA_CHECK(cudaMalloc(&out, 2 * BOX_ROWS * COLS * sizeof(float)));
-    number_boxes<<<2, 64>>>(tensor_map_2d(out, 2 * BOX_ROWS, COLS, COLS, BOX_ROWS, COLS));
+    CUDA_CHECK(cudaMalloc(&out, 2 * BOX_ROWS * BOX * sizeof(float)));
+    number_boxes<<<2, 64>>>(tensor_map_2d(out, 2 * BOX_ROWS, BOX, BOX, BOX_ROWS, BOX));
     const int status = finish();
     CUDA_CHECK(cudaFree(out));
     return status;
