@@ -439,6 +439,17 @@ def test_faults_are_found(name, emulate, tmp_path):
 
 
 # Two wgmmas: the second adds to half of the first one's sums.
+# Runs a warpgroup, whose threads have a result each, and prints the first.
+RUN_WARPGROUP = """int main()
+{
+    float *result, r;
+    cudaMalloc(&result, 128 * sizeof r);
+    k<<<1, 128>>>(result);
+    cudaMemcpy(&r, result, sizeof r, cudaMemcpyDeviceToHost);
+    cudaFree(result);
+    printf("%g\\n", r);
+}
+"""
 HALF_OF_THE_SUMS = """
 #include "wgmma.h"
 #include <cuda_fp16.h>
@@ -463,15 +474,6 @@ __global__ void k(float *result)
     wgmma_wait_group<0>();
     result[threadIdx.x] += d[32];
 }
-int main()
-{
-    float *result, r;
-    cudaMalloc(&result, 128 * sizeof r);
-    k<<<1, 128>>>(result);
-    cudaMemcpy(&r, result, sizeof r, cudaMemcpyDeviceToHost);
-    cudaFree(result);
-    printf("%g\\n", r);
-}
 """
 
 
@@ -490,7 +492,7 @@ int main()
     ids=["right", "not waited for", "read too early"],
 )
 def test_sums_are_shared_by_two_shapes(old, new, message, blamed, emulate, tmp_path):
-    text = HALF_OF_THE_SUMS.replace(old, new)
+    text = (HALF_OF_THE_SUMS + RUN_WARPGROUP).replace(old, new)
     source = tmp_path / "user.cu"
     source.write_text(text)
     program = emulate(source, "-std=c++17", "-I", ROOT / "common")
@@ -528,15 +530,6 @@ __global__ void k(float *result)
     wgmma_wait_group<0>();
     result[threadIdx.x] = d[0];
 }
-int main()
-{
-    float *result, r;
-    cudaMalloc(&result, 128 * sizeof r);
-    k<<<1, 128>>>(result);
-    cudaMemcpy(&r, result, sizeof r, cudaMemcpyDeviceToHost);
-    cudaFree(result);
-    printf("%g\\n", r);
-}
 """
 
 
@@ -552,7 +545,7 @@ int main()
     ids=["right", "waits for too few", "lenient", "one set", "nothing new"],
 )
 def test_registers_of_a_are_filled_anew(old, new, strict, right, emulate, tmp_path):
-    text = TWO_SETS.replace(old, new)
+    text = (TWO_SETS + RUN_WARPGROUP).replace(old, new)
     source = tmp_path / "user.cu"
     source.write_text(text)
     program = emulate(source, "-std=c++17", "-I", ROOT / "common")
