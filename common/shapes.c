@@ -37,23 +37,23 @@ static const struct {
     {2, 0, 1, 6, 64, -1.0f, 0.3f},   /* cut off in one direction only; pairs of B */
     {1, 6, 1, 0, 24, -1.0f, 0.0f, WIDE_ROWS}, /* and in the other */
     /* Cut off in the middle of a tile, where its warps' parts begin and end. */
-    {0.5f, 3, 1.5f, 2, 50, 1.2f, -0.3f},
+    {0.5f, 3, 1.5f, 2, 57, 1.2f, -0.3f},
     {1.5f, 0, 0.5f, 0, 56, 1.0f, 1.0f},
     {1.25f, 3, 0.75f, 5, 42, 0.6f, 0.0f},
     {1, 3, 1, 5, 38, 0.0f, 6e-9f},  /* C alone, by what is nearly 0 and yet is not */
-    {0, 3, 0, 5, 2053, 1.2f, 0.0f}, /* more of K than of anything */
+    {0, 3, 0, 5, 2062, 1.2f, 0.0f}, /* more of K than of anything */
     {0, 2, 0, 3, 2, 0.0f, 0.0f},    /* nothing but zeros */
     {0, 1, 0, 1, 1, 1.6f, -0.7f},   /* a single product */
     /* Two sides alike and the third not, a row times a column, a column times a row, and
      * sides in any other order. The first: A * B by what is nearly 0, and the results are
      * below the normal range. (Not on a GPU, where cuBLAS, chapter 0's kernel, promises
      * nothing about these.) */
-    {0, 3, 0, 3, 22, EMULATED ? 1e-39f : 3e-9f, 0.0f},
-    {0, 5, 0, 14, 14, -0.7f, 1.2f},
+    {0, 4, 0, 4, 2, EMULATED ? 1e-39f : 3e-9f, 0.0f},
+    {0, 5, 0, 6, 6, -0.7f, 1.2f},
     {0, 4, 0, 2, 4, 2e9f, 7e8f}, /* large multipliers; sides of four floats, or two */
     {0, 1, 0, 1, 75, 0.9f, 1.1f},
     {0, 5, 0, 6, 1, -0.5f, 0.0f}, /* products with all the bits of a float */
-    {0, 14, 0, 4, 2, -0.4f, 1.6f},
+    {0, 14, 0, 4, 13, -0.4f, 1.6f},
     /* Rows of whole 16 bytes, in bf16 too, that begin anywhere: only the address of one
      * matrix forbids to read or write them so. */
     {1, 0, 1, 8, 40, 1.3f, 1.0f, USUAL, 'A'},
@@ -156,9 +156,10 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
             /* More elements of C, and of A and B, than a short without a sign counts. */
             {214, 316, 12, -0.9f, 1.3f},
             /* Two tiles one way and many the other, for blocks that take tiles in groups:
-             * the groups are several, and the last is smaller. K is one step of most. */
+             * the groups are several, and the last is smaller. K is one step of most, or
+             * one less. */
             {17 * BM + 1, BN + 1, 8, 0.7f, -1.2f},
-            {BM + 1, 17 * BN + 1, 8, -1.1f, 0.0f},
+            {BM + 1, 17 * BN + 1, 7, -1.1f, 0.0f},
             {34, 33, 2053, 1.2f, 0.0f},
             {1, 1, LONGER, 0.8f, 0.0f},
         };

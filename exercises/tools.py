@@ -334,8 +334,9 @@ def build_all():
             parts.append((build_with_nvcc(f"{name}.o", source, words), f"{name}.o"))
         built = EMULATOR / "build"
         parts.append((built / "nvcc", "emulator/build/host-link"))
-        library = "toolkit/lib64/libemulator.a"
-        parts.append((built / library, f"emulator/build/{library}"))
+        # What lies there names the library by its place on this machine, unseen in the box.
+        linked = "emulator/build/toolkit/lib64/libemulator.a"
+        parts.append((built / "libemulator.a", linked))
     for exercise in all_exercises():
         given = exercise.folder / "given.cu"
         if given.exists():
