@@ -147,6 +147,13 @@ template <class T_> EMU_UNSEEN constexpr T_ &on_host(T_ &variable, const char *n
                                     name);
 }
 
+/* A variable of a template of device variables, wherever it is used. */
+template <emu_section section, class T_> EMU_UNSEEN T_ &of_template(T_ &variable)
+{
+    emu_variable_of_template((void *)__builtin_addressof(variable), sizeof(T_), section);
+    return variable;
+}
+
 /* __cluster_dims__(x, y, z) */
 static __forceinline__ void cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1)
 {

@@ -74,6 +74,11 @@ struct emu_sections {
     char *device[2], *constant[2], *managed[2];
 };
 
+/* A variable of a template, which no compiler puts into a section, is in that one from now
+ * on. */
+enum emu_section { EMU_DEVICE, EMU_CONSTANT, EMU_MANAGED };
+void emu_variable_of_template(void *variable, size_t bytes, enum emu_section section);
+
 /* A kernel that can be launched by its address, or by its name: the generated code makes
  * one before main, or when a module is loaded. `launch` takes the arguments' addresses, or
  * where those are NULL all of them in one buffer, each at the next multiple of its

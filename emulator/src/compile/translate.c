@@ -79,6 +79,11 @@ struct translation {
         bool array;
     } *device_variables; /* but for managed ones */
     int device_variable_count;
+    struct variable_template {
+        char *name;
+        const char *section; /* of enum emu_section */
+    } *variable_templates;   /* of device variables */
+    int variable_template_count;
     struct named_type { /* of a namespace */
         int name;
         const char *path;
@@ -730,20 +735,85 @@ static bool in_function(const struct translation *t)
     return false;
 }
 
+static bool is_name(const struct translation *t, int i)
+{
+    return is_word(t, i) && !is_among(t, i,
+                                      "return else do case throw goto new delete sizeof "
+                                      "if while for switch and or not "
+                                      "co_return co_yield");
+}
+
+/* The first token of ns::name, whose name is token i. */
+static int start_of_path(const struct translation *t, int i)
+{
+    while (is(t, previous(t, i), "::")) {
+        i = previous(t, i);
+        if (is_name(t, previous(t, i))) i = previous(t, i);
+    }
+    return i;
+}
+
+/* The name that a declaration of a template gives, before its terminator or before the
+ * arguments of a specialisation; or -1. */
+static int template_name(const struct translation *t, int terminator)
+{
+    int name = previous(t, terminator);
+    if (is(t, name, ">")) name = previous(t, back_over_angles(t, name));
+    return is_word(t, name) ? name : -1;
+}
+
+/* Compilers put no variable of a template into a section that is asked for. The runtime is
+ * told of each where it is used. */
+static void remember_variable_template(struct translation *t, int name,
+                                       const char *section)
+{
+    for (int k = 0; k < t->variable_template_count; k++)
+        if (is(t, name, t->variable_templates[k].name)) return;
+    need_one_more(t->variable_templates, t->variable_template_count);
+    t->variable_templates[t->variable_template_count++] =
+        (struct variable_template){word_at(t, name), section};
+}
+
+/* name<T>  becomes  emu::of_template<section>(name<T>). */
+static void note_variable_of_template(struct translation *t, int i)
+{
+    const struct variable_template *v = NULL;
+    for (int k = 0; k < t->variable_template_count && !v; k++)
+        if (is(t, i, t->variable_templates[k].name)) v = &t->variable_templates[k];
+    const int close = v && is(t, next(t, i), "<") ? over_angles(t, next(t, i)) : -1;
+    if (close < 0 || is_among(t, previous(t, i), ". ->")) return;
+    add_before(t, start_of_path(t, i), format(" ::emu::of_template<::%s>(", v->section));
+    add_after(t, close, ")");
+}
+
 /* A variable in device memory. nvcc keeps it to its source file unless told otherwise.
  * The section is how the runtime knows which of the program's variables kernels may
  * touch. */
 static const char *device_variable(struct translation *t, const struct declaration *d,
                                    bool constant, bool managed)
 {
+    const char *const section = d->is_const ? "emu_device_const"
+                                : constant  ? "emu_constant"
+                                : managed   ? "emu_managed"
+                                            : "emu_device";
     /* What the compiler computes has no place of its own that kernels could write to. */
     bool computed = false;
     for (int i = d->start; i < d->terminator; i = next(t, i))
         computed |= is(t, i, "constexpr");
     const bool of_library = t->tokens[d->start].system && d->template_open >= 0;
     if (d->is_extern || computed || of_library) return "";
-    if (d->template_open >= 0)
-        error(t, d->start, "the emulator knows no templates of device variables");
+    if (d->template_open >= 0) {
+        const int name = template_name(t, d->terminator);
+        if (name >= 0) replace(t, name, word_at(t, name)); /* no use of it */
+        if (d->template_close == next(t, d->template_open))
+            return format("__attribute__((section(\"%s\"), used))", section);
+        if (name >= 0 && !d->is_const)
+            remember_variable_template(t, name,
+                                       constant  ? "EMU_CONSTANT"
+                                       : managed ? "EMU_MANAGED"
+                                                 : "EMU_DEVICE");
+        return "";
+    }
     if (t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS)
         error(t, d->start, "a class's member cannot be a device variable of its own");
     /* Of a module the program asks for any by its name (cuModuleGetGlobal). */
@@ -752,18 +822,7 @@ static const char *device_variable(struct translation *t, const struct declarati
         if (is(t, i, "static")) replace(t, i, "");
     bool local = t->visibility != OWN_FILE || d->is_static || d->is_inline;
     return format("%s__attribute__((section(\"%s\"), used))", local ? "" : "static ",
-                  d->is_const ? "emu_device_const"
-                  : constant  ? "emu_constant"
-                  : managed   ? "emu_managed"
-                              : "emu_device");
-}
-
-static bool is_name(const struct translation *t, int i)
-{
-    return is_word(t, i) && !is_among(t, i,
-                                      "return else do case throw goto new delete sizeof "
-                                      "if while for switch and or not "
-                                      "co_return co_yield");
+                  section);
 }
 
 /* Whether the name also is a function of the host; `defined`: with its body here, neither
@@ -949,7 +1008,8 @@ static void rewrite_place(struct translation *t, int i)
             replace(t, i, "__attribute__((unused))");
     } else {
         replace(t, i, device_variable(t, &d, constant, managed));
-        if (!managed) remember_device_variables(t, i, d.is_extern);
+        if (!managed && d.template_open < 0)
+            remember_device_variables(t, i, d.is_extern);
     }
 }
 
@@ -1247,11 +1307,7 @@ static void take_host_name(struct translation *t, int i)
     if (!v || t->tokens[i].device || !in_function(t) ||
         t->scopes[t->scope_count - 1].kind != BLOCK)
         return;
-    int first = i;
-    while (is(t, previous(t, first), "::")) {
-        first = previous(t, first);
-        if (is_name(t, previous(t, first))) first = previous(t, first);
-    }
+    const int first = start_of_path(t, i);
     const int before = previous(t, first), owner = previous(t, before);
     const bool address = is(t, before, "&") && !is_name(t, owner),
                call = is(t, before, "(") &&
@@ -2135,6 +2191,7 @@ static void rewrite_word(struct translation *t, int i)
     } else if (!t->tokens[i].system) {
         check_called(t, i);
         take_host_name(t, i);
+        note_variable_of_template(t, i);
         note_bit_field(t, i);
         if (is(t, next(t, i), "<")) register_instance(t, i);
     }

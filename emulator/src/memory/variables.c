@@ -136,6 +136,23 @@ void *emu_on_host(void *variable, size_t bytes, const char *name)
     return h->place;
 }
 
+/* ---- variables of templates ---- */
+
+/* Each is an image of its own, with a section and no code. */
+void emu_variable_of_template(void *variable, size_t bytes, enum emu_section section)
+{
+    EMU_ALONE;
+    if (emu_is_device_variable(variable)) return;
+    struct emu_image *const image = emu_zeros("for a variable", 1, sizeof *image);
+    char **const ends = section == EMU_CONSTANT  ? image->sections.constant
+                        : section == EMU_MANAGED ? image->sections.managed
+                                                 : image->sections.device;
+    ends[0] = variable;
+    ends[1] = ends[0] + bytes;
+    image->others = emu_image.others;
+    emu_image.others = image;
+}
+
 /* ---- static variables of functions ---- */
 
 /* Static variables of functions that kernels call. Which they are is known once their
