@@ -406,6 +406,11 @@ CALL(emu_local_static)
         emu_local_static(reach_kernels_own(p, ARG(0), ARG(1)), ARG(1));
 }
 
+CALL(emu_variable_of_template)
+{
+    refuse(p, "a template of __device__ variables: here each needs its own declaration");
+}
+
 /* Noted, and compared with what is touched next. */
 CALL(emu_fill_bit_field)
 {
