@@ -170,12 +170,14 @@ def ladder(page, gpu, size):
         )
     size = int(size)
     head = ["", f"M = N = K = {size:,}", "GFLOP/s", "× the one before", "of cuBLAS"]
+    beside = [row["cublas_gflops"] for row in shown.values()]
     return (
         table("rlrrr", head, body)
         + "\n"
         + measured_on(list(shown.values()))
         + ". Medians; every run starts with a cold L2 and has a run of cuBLAS, also in "
-        "fp32, for its neighbour. The percentages are of these neighbours.\n"
+        "fp32, for its neighbour. The percentages are of these neighbours, which ran at "
+        f"{min(beside):,.0f} to {max(beside):,.0f} GFLOP/s: so they do not grow just as the speeds do.\n"
         "`make ladder` measures it again.\n"
     )
 
