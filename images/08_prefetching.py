@@ -31,7 +31,7 @@ ENDS = (
 )
 draw(
     "Fetching and multiplying over time: one after the other in chapter 7, at once in chapter 8",
-    "time: to the right. dashed: a barrier, all warps of the block wait. "
+    "time goes right, with the red line. dashed: a barrier, all warps wait. "
     "marked: two tiles are multiplied",
     (
         (0, "chapter 7: memory"),

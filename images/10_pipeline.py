@@ -29,7 +29,7 @@ ENDS = (
 )
 draw(
     "Tiles over time: fetched, then stored in chapter 9; copied two rounds ahead in chapter 10",
-    "time: to the right. dashed: a barrier, all warps of the block wait. "
+    "time goes right, with the red line. dashed: a barrier, all warps wait. "
     "marked: three tiles are multiplied",
     (
         (0, "chapter 9: memory"),

@@ -1,5 +1,5 @@
 """Prints images/15_operands.svg: how an element of A or B gets into a tensor core, in chapter 14 and in
-chapter 15, and how many bytes that is for one multiplication of 64 x 256 x 16."""
+chapter 15, for one multiplication of 64 x 256 x 16."""
 
 from palette import GREY, INK, MOVING, ON_COLOUR, REGISTERS, SHARED
 
@@ -50,22 +50,22 @@ def heading(y, words):
     )
 
 
-heading(22, "Chapter 14: four warps, 64 × 64 results each, 32 mma each: 16,384 bytes")
+heading(22, "Chapter 14: four warps, 64 × 64 results each, 32 mma each")
 box(LEFT, 46, 120, 100, SHARED, "shared", "memory")
 for warp in range(4):
     y = 46 + warp * 26
     box(330, y, 170, 22, REGISTERS, f"warp {warp}: A and B")
-    arrow(LEFT + 122, y + 11, 328, *(["ldmatrix, 4,096 bytes"] if warp == 0 else []))
+    arrow(LEFT + 122, y + 11, 328, *(["ldmatrix"] if warp == 0 else []))
     arrow(502, y + 11, 658, *(["mma"] if warp == 0 else []))
-    box(660, y, 120, 22, GREY, "tensor core")
+    box(660, y, 120, 22, REGISTERS, "tensor core")
 
-heading(22 + ROW, "Chapter 15: one warpgroup, 64 × 256 results, one wgmma: 10,240 bytes")
+heading(22 + ROW, "Chapter 15: one warpgroup, 64 × 256 results, one wgmma")
 box(LEFT, 36 + ROW, 120, 100, SHARED, "shared", "memory")
-arrow(LEFT + 122, 36 + ROW + 30, 640, "A, 64 × 16: 2,048 bytes")
-arrow(LEFT + 122, 36 + ROW + 74, 640, "B, 16 × 256: 8,192 bytes, once for all four")
+arrow(LEFT + 122, 36 + ROW + 30, 640, "A, 64 × 16")
+arrow(LEFT + 122, 36 + ROW + 74, 640, "B, 16 × 256, once for all four")
 print(
     f'<path d="M654 {36 + ROW}h-10v100h10" stroke="{MOVING}" stroke-width="2.5" fill="none"/>'
 )
 for warp in range(4):
-    box(660, 36 + ROW + warp * 26, 120, 22, GREY, "tensor core")
+    box(660, 36 + ROW + warp * 26, 120, 22, REGISTERS, "tensor core")
 print("</svg>")

@@ -43,7 +43,7 @@ ENDS = (
 )
 draw(
     "An SM over time: tiles one after the other in chapter 15, copies that run ahead in chapter 16",
-    "time: to the right. teal: sums go to shared memory, rounded to bf16. marked: two tiles are stored",
+    "time goes right, with the red line. teal: sums go to shared memory, rounded to bf16. marked: two tiles are stored",
     (
         (0, "chapter 15: engine"),
         (1, "the block"),

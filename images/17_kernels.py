@@ -3,28 +3,30 @@
 import rows
 from palette import FONT, GLOBAL, GREY, INK, ON_COLOUR, REGISTERS, SHARED
 
-NARROW = (GREY, 0.2, "64, 96, 160 × 64, turned over")
-BROAD = (GREY, 0.55, "112, 128, 160 × 128, turned over")
+SMALL = (REGISTERS, 0.2, "64 × 128, 128 × 64")
+LARGE = (REGISTERS, 1, "128 × 192, 128 × 256")
+NARROW = (REGISTERS, 0.5, "64, 96, 160 × 64, turned over")
+BROAD = (REGISTERS, 1, "112 to 192 × 128, turned over")
 # What results/kernels.cu calls a kernel: its colour, how opaque, and its name.
 KERNELS = {
     "split_k": (SHARED, 0.3, "split_k, one block a tile"),
     "split_k divided": (SHARED, 1, "split_k, blocks divide K"),
     "thin": (GLOBAL, 0.8, "thin"),
-    "64 x 128": (REGISTERS, 0.15, "64 × 128"),
-    "128 x 64": (REGISTERS, 0.35, "128 × 64"),
+    "64 x 128": SMALL,
+    "128 x 64": SMALL,
     "128 x 128": (REGISTERS, 0.56, "128 × 128"),
-    "128 x 192": (REGISTERS, 0.78, "128 × 192"),
-    "128 x 256": (REGISTERS, 1, "128 × 256"),
+    "128 x 192": LARGE,
+    "128 x 256": LARGE,
     "64 x 64 turned": NARROW,
     "96 x 64 turned": NARROW,
     "160 x 64 turned": NARROW,
     "112 x 128 turned": BROAD,
     "128 x 128 turned": BROAD,
     "160 x 128 turned": BROAD,
-    "192 x 128 turned": (GREY, 1, "192 × 128, turned over"),
+    "192 x 128 turned": BROAD,
 }
 KINDS = list(dict.fromkeys(KERNELS.values()))
-CELL, TOP, LEFT, LINE, LINES = 14, 64, 92, 24, 4
+CELL, TOP, LEFT, LINE, LINES = 14, 64, 92, 24, 3
 GAP = 5 * CELL  # the patterns go on in the next panel
 
 found = {}
@@ -47,12 +49,15 @@ def text(x, y, words, anchor="middle", more=""):
 
 
 def cell(kind):
-    """A cell of one kind, and the pattern that repeats it. Pale ones have an edge that can be seen."""
-    colour, opacity, _ = kind
+    """A cell of one kind, and the pattern that repeats it: filled, or of what is turned over one half. Pale ones
+    have an edge that can be seen."""
+    colour, opacity, words = kind
     side, number = CELL - 2, KINDS.index(kind)
+    half = f"M0.5 {side + 0.5}v-{side}h{side}z"
+    whole = f"M0.5 0.5h{side}v{side}h-{side}z"
     print(
-        f'<rect id="c{number}" x="0.5" y="0.5" width="{side}" height="{side}" fill="{colour}" '
-        f'fill-opacity="{opacity}" stroke="{colour}"/>'
+        f'<g id="c{number}"><path d="{half if "turned" in words else whole}" fill="{colour}" '
+        f'fill-opacity="{opacity}"/><path d="{whole}" fill="none" stroke="{colour}"/></g>'
         f'<pattern id="p{number}" patternUnits="userSpaceOnUse" x="{LEFT}" y="{TOP}" '
         f'width="{CELL}" height="{CELL}"><use href="#c{number}"/></pattern>'
     )
@@ -139,6 +144,6 @@ for i, kind in enumerate(KINDS):
     print(f'<use href="#c{i}" x="{x}" y="{y}"/>')
     words = kind[2]
     text(x + CELL + 8, y + 12, words if i < 3 else f"tiles of {words}", "start")
-x, y = LEFT + 2 * 240 + CELL + 8, BOTTOM + 3 * LINE + 12
+x, y = LEFT + 2 * 240 + CELL + 8, BOTTOM + 2 * LINE + 12
 text(x, y, "turned over: C transposed is computed", "start")
 print("</svg>")

@@ -33,8 +33,10 @@ def panel(left, stride, title):
         row, col = at // stride, at % stride
         x, y = left + at % LINE * CELL, TOP + at // LINE * (HIGH + 8)
         there = row < ROWS and col < COLS
-        colour = (GLOBAL, GREY)[row % 2] if there else GREY
-        faint = "" if there else f' opacity="{FAINT}"'
+        colour = GLOBAL if there else GREY
+        # Every second row in a shade of its own, and what is no row's faint.
+        shade = (1, 0.7)[row % 2] if there else FAINT
+        faint = f' opacity="{shade}"'
         print(
             f'<rect x="{x}" y="{y}" width="{CELL - 3}" height="{HIGH}" rx="3" fill="{colour}"{faint}/>'
         )

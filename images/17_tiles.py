@@ -63,14 +63,16 @@ def panel(number, title, columns, share):
         block(x, end - x, CLUSTERS, REGISTERS)
         block(end, 10, CLUSTERS, GLOBAL)
         text(end + 16, TOP + HIGH / 2, "adding up", GLOBAL, weight="bold")
+        end += 10
     print(
         f'<path d="M{end:.1f} {TOP - 8}V{TOP + HIGH + 8}" stroke="{INK}" stroke-width="3"/>'
     )
-    text(end, TOP + HIGH + 24, f"{time:.2f}", INK, "middle", "bold")
+    words = f"{time:.2f} + adding up" if share else f"{time:.2f}"
+    text(end, TOP + HIGH + 24, words, INK, "middle", "bold")
     for tick in range(4):
         at = left + tick * ROUND
         print(f'<path d="M{at} {TOP + HIGH}v8" stroke="{GREY}"/>')
-        if abs(tick - time) > 0.5:
+        if abs(tick - time) > (1 if share else 0.5):
             text(at, TOP + HIGH + 24, tick, anchor="middle")
     text(left + 1.5 * ROUND, TOP + HIGH + 48, "rounds of 256 columns", anchor="middle")
 

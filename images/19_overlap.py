@@ -1,10 +1,10 @@
 """Prints the figure of chapter 19: pieces that travel, and products that wait for them.
 
-To scale: one GPU's time for the product, and the link, are those of results/many_gpus."""
+Computed, and to scale: one GPU's time for the product, and the link, are those of results/many_gpus."""
 
 import many_gpus
-from palette import GLOBAL, REGISTERS
-from timeline import bar, draw, mark
+from palette import GLOBAL, GREY, REGISTERS
+from timeline import LEFT, ROW, TOP, bar, draw, mark, text
 
 SIZE, ELEMENT = 8192, 2  # M = N = K, and the bytes of a bf16
 PIXELS = 830  # for a millisecond
@@ -32,9 +32,18 @@ def part(row, gpus, gather=False):
     return [*parts, mark(row, 2, end)]
 
 
+def axis(row):
+    """Milliseconds."""
+    y = TOP + row * ROW
+    for tenths in range(0, 10, 2):
+        x = LEFT + 4 + PIXELS * tenths / 10
+        yield f'<path d="M{x:.0f} {y:.0f}v6" stroke="{GREY}"/>'
+        yield text(x, y + 20, f"{tenths / 10:g}" + " ms" * (tenths == 8), anchor="middle")
+
+
 draw(
     "GPU 0 over time: products that wait for the other GPU's piece, and products that do not",
-    f"time: to the right, to scale for {SIZE:,} × {SIZE:,} in bf16. marked: GPU 0 has its part of C",
+    f"time goes right, with the red line; computed for {SIZE:,} × {SIZE:,} in bf16. marked: GPU 0 has its part of C",
     (
         (0, "gather first: link"),
         (1, "multiply"),
@@ -43,6 +52,6 @@ draw(
         (FOUR, "4 GPUs: link"),
         (FOUR + 1, "multiply"),
     ),
-    FOUR + 2,
-    [*part(0, 2, gather=True), *part(APART, 2), *part(FOUR, 4)],
+    FOUR + 2.8,
+    [*part(0, 2, gather=True), *part(APART, 2), *part(FOUR, 4), *axis(FOUR + 2.1)],
 )

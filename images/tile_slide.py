@@ -151,7 +151,7 @@ def picture():
         )
     lines = [
         (MOVING, "fetch", "1 float of A, 1 of B a thread"),
-        (SHARED, "share", "A_tile and B_tile, 8,192 bytes"),
+        (SHARED, "share", "A_tile and B_tile, 32 × 32 floats each"),
         (REGISTERS, "compute", "32 products into each acc"),
     ]
     for i, (colour, what, how) in enumerate(lines):

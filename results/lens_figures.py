@@ -125,7 +125,7 @@ def draw_sectors(line):
     for sector in sectors:
         for byte in range(sector * SECTOR, (sector + 1) * SECTOR, WORD):
             touched = byte // WORD in used
-            width = word - 1 if word > 4 else word
+            width = word - 1 if word > 4 else word - 0.5
             yield box(
                 place(byte), BELOW, width, 26, GLOBAL if touched else GREY, "", touched
             )

@@ -421,7 +421,7 @@ REASONS = {
     "short_scoreboard": ("data from shared memory", SHARED),
     "mio_throttle": ("the queue to shared memory", SHARED),
     "barrier": ("the other warps, at a barrier", GREY),
-    "dispatch_stall": ("its registers, to be dispatched", REGISTERS),
+    "dispatch_stall": ("to be dispatched", REGISTERS),
     "math_pipe_throttle": ("a free arithmetic unit", REGISTERS),
     "wait": ("a fixed number of clocks", REGISTERS),
     "gmma": ("the tensor cores to finish", REGISTERS),
@@ -462,7 +462,7 @@ SLOTS = {
     "at work": (REGISTERS, 1.0),
     "idle": (GREY, FAINT),
     "multiply-adds": (REGISTERS, 1.0),
-    "for tensor cores": (REGISTERS, 0.4),
+    "for tensor cores": (INK, 1.0),  # few, and what to look at
     "reads of shared memory": (SHARED, 1.0),
     "other instructions": (GREY, 1.0),
     "empty": (GREY, FAINT),
@@ -555,7 +555,8 @@ def draw_stalls(every, number):
         words: {name: parts(values) for name, values in shown.items()}
         for words, parts in above.items()
     }
-    each, left, right = 0.62, 0.95, 0.1
+    # A line of words and a bar or two, in inches.
+    each, left, right = (0.62 if before else 0.45), 0.95, 0.1
     height = sum(map(height_of, above.values())) + 0.9 + each * len(seen)
     figure, end = pyplot.figure(figsize=(WIDTH, height)), height
     for words, parts in above.items():
@@ -576,11 +577,11 @@ def draw_stalls(every, number):
     for i, stall in enumerate(seen):
         values, (words, tint) = clocks[stall], REASONS[stall]
         words = f"{words} ({tables.stall_name(stall)})"
-        bottom.text(0, i + 0.28, words, color=GREY, va="baseline")
+        bottom.text(0, i + 0.17 / each, words, color=GREY, va="baseline")
         for j, value in enumerate(values):
-            place_of = i + 0.5 + j * 0.27
+            place_of = i + (0.31 + j * 0.167) / each
             alpha = 1.0 if j == len(values) - 1 else 0.4
-            bottom.barh(place_of, value, height=0.25, color=tint, alpha=alpha)
+            bottom.barh(place_of, value, height=0.155 / each, color=tint, alpha=alpha)
             bottom.annotate(
                 f"{value:,.{digits}f}",
                 (value, place_of),

@@ -105,7 +105,7 @@ def late_copies(scene):
 
 # ---- warps that take turns ----
 
-CHOSEN = (1, 4, 10)  # so many warps
+CHOSEN = (1, 4, 8)  # so many warps
 
 
 def warps(scene):
