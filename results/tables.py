@@ -830,12 +830,16 @@ def slots(page, gpu):
     )
 
 
-def errors(page, gpu):
-    """What `results/errors families` printed on the GPU."""
+def read_errors(gpu):
+    """What `results/errors families` printed on the GPU: chapter 18 and cuBLAS in turns."""
     source = rows.ROOT / "results" / f"errors_{gpu}.csv"
     columns = ("M", "N", "K", "inputs", "who", "ms", "rms", "most", "hash")
     texts, whole = ("inputs", "who", "hash"), ("M", "N", "K")
-    found = rows.read_table(source, rows.kinds(columns, texts, whole))
+    return rows.read_table(source, rows.kinds(columns, texts, whole))
+
+
+def errors(page, gpu):
+    found = read_errors(gpu)
     if not found:
         return ""
     body = []
