@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""make plots: images/ladder.svg, sizes.svg and roofline.svg from results/<gpu>.csv, and a chapter's
-images/NN_stalls.svg from results/profiles.csv where its README shows one.
+"""make plots: images/ladder.svg, sizes.svg and roofline.svg from results/<gpu>.csv, a chapter's
+images/NN_stalls.svg from results/profiles.csv where its README shows one, and those of one page each, which
+FIGURES names.
 
 The last line of each names what it was made from, by a hash, so that --check can tell without
 drawing (and without matplotlib) whether a picture is older than its data.
 """
 
 import argparse
+import functools
 import hashlib
 import io
 import json
@@ -14,8 +16,10 @@ import math
 import statistics
 import textwrap
 
+import bounds
 import chapters
 import ending
+import many_gpus
 import measure
 import profiles
 import rows
@@ -669,6 +673,397 @@ def stalls(gpu, check):
     return wrong
 
 
+# ---- pictures of one page each: what they are drawn from, and how ----
+
+
+def keys(figure, y, columns, entries):
+    """A line of a legend, y inches above the lower edge: (how a line or a dot is drawn, words) each in its
+    column."""
+    from matplotlib.lines import Line2D
+
+    height = figure.get_figheight()
+    for x, (look, words) in zip(columns, entries):
+        across = [at / WIDTH for at in (x, x + 0.14, x + 0.28)]
+        middle = 3 * [(y + 0.05) / height]
+        figure.add_artist(Line2D(across, middle, markevery=[1], **look))
+        figure.text((x + 0.36) / WIDTH, y / height, words, color=GREY)
+
+
+def neighbours(gpu):
+    """Chapter 17's rows in bf16 at squares around SIZE."""
+    return [
+        row
+        for row in sorted(rows.plain(tables.csv_of(gpu)), key=rows.what)
+        if (row["chapter"], row["precision"]) == (17, "bf16")
+        and tables.square(row)
+        and abs(row["M"] - SIZE) < 10
+    ]
+
+
+def draw_neighbours(shown):
+    figure, axes = canvas(3.2, 0.75, 1.1, 0.6, 0.35)
+    sizes, ends = [row["M"] for row in shown], []
+    for name, words, tint, dashes in (
+        ("gflops", "chapter 17", colour(shown[0]), "-"),
+        ("cublas_gflops", "cuBLAS", INK, (0, (4, 2))),
+    ):
+        speeds = [row[name] / 1e3 for row in shown]
+        axes.plot(sizes, speeds, "o", color=tint, linestyle=dashes, linewidth=1.8)
+        ends.append((sizes[-1], speeds[-1], words, tint))
+    most = max(max(row["gflops"], row["cublas_gflops"]) / 1e3 for row in shown)
+    axes.set_ylim(0, 1.1 * most)
+    axes.set_xlim(sizes[0] - 0.5, sizes[-1] + 0.5)
+    label_ends(axes, ends, sizes[-1] + 1)
+    axes.set_xticks(sizes[1::2], [f"{size:,}" for size in sizes[1::2]])
+    axes.set_xticks(sizes, minor=True)
+    axes.grid(axis="y", color=GREY, alpha=0.25, linewidth=0.8)
+    axes.set_title("TFLOP/s in bf16", loc="left", fontsize="medium", color=GREY)
+    axes.set_xlabel(f"M = N = K, {shown[0]['gpu']}")
+    return figure
+
+
+# The kinds of shapes, in the order in which they are asked: a shape is of the first that it fits.
+KINDS = {
+    "nearly a cube": ("s", REGISTERS, lambda M, N, K: max(M, N, K) < 1.1 * min(M, N, K)),
+    "deep: K ≥ 16 · M and 16 · N": ("D", SHARED, lambda M, N, K: K >= 16 * max(M, N)),
+    "one row or one column": ("v", MOVING, lambda M, N, K: min(M, N) == 1),
+    "up to 64 rows or columns": ("^", GLOBAL, lambda M, N, K: min(M, N) <= 64),
+    "all others": ("o", GREY, lambda M, N, K: True),
+}
+
+
+def kind_of(shape):
+    return next(kind for kind, (_, _, fits) in KINDS.items() if fits(*shape))
+
+
+def shapes_of(number, gpu):
+    """{precision: [row]} of a chapter's many shapes, without those that were drawn at random."""
+    _, drawn = measure.many_shapes()
+    found = {}
+    for row in sorted(tables.csv_of(f"{gpu}_shapes"), key=rows.what):
+        if row["chapter"] == number and (row["M"], row["N"], row["K"]) not in drawn:
+            found.setdefault(row["precision"], []).append(row)
+    return found
+
+
+def raised(power):
+    return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power))
+
+
+def draw_shapes(every):
+    """A panel for each precision. The best of a panel has its name above its dot, the two worst below theirs."""
+    from matplotlib import pyplot
+
+    def name(row):
+        M, N, K = row["M"], row["N"], row["K"]
+        shape = f"{M:,}" if tables.square(row) else f"{M:,} × {N:,} × {K:,}"
+        return f"{shape}: {row['ratio_median']:.2f}"
+
+    def work(row):
+        return row["M"] * row["N"] * row["K"]
+
+    tall, legend = 3.3, 1.0
+    figure = pyplot.figure(figsize=(WIDTH, legend + tall * len(every)))
+    looks = [
+        ({"marker": marker, "color": tint, "linestyle": "none"}, words)
+        for words, (marker, tint, _) in KINDS.items()
+    ]
+    looks.append(
+        (
+            {"marker": "o", "color": GREY, "linestyle": "none", "fillstyle": "none"},
+            "hollow: rows begin anywhere",
+        )
+    )
+    for line in range(3):
+        y = tall * len(every) + legend - 0.3 - 0.25 * line
+        keys(figure, y, (0.1, 2.75), looks[line::3])
+    left, right = 0.6, 0.15
+    for at, (precision, shown) in enumerate(every.items()):
+        bottom = 0.6 + tall * (len(every) - 1 - at)
+        axes = place(figure, left, right, bottom, tall - 0.95)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlim(5e5, 1e13)
+        ratios = [row["ratio_median"] for row in shown]
+        axes.set_ylim(min(ratios) / 1.35, max(ratios) * 1.4)
+        axes.axhline(1, color=INK, linewidth=1.2)
+        aligned = 8 if precision == "bf16" else 4  # elements in 16 bytes
+        for row in shown:
+            M, N, K = row["M"], row["N"], row["K"]
+            marker, tint, _ = KINDS[kind_of((M, N, K))]
+            axes.plot(
+                [work(row)],
+                [row["ratio_median"]],
+                marker,
+                color=tint,
+                markersize=5,
+                fillstyle="none" if N % aligned or K % aligned else "full",
+            )
+        in_order = sorted(shown, key=lambda row: row["ratio_median"])
+        named = [*sorted(in_order[:2], key=work), in_order[-1]]
+        # In points from the axes' left end, where a name of 140 points fits.
+        ends = axes.transData.transform([(work(row), 1) for row in named])[:, 0]
+        wide, half = 72 * (WIDTH - left - right), 70
+        wanted = [72 * x / figure.dpi - 72 * left for x in ends]
+        *worst, best = (min(max(x, half), wide - half) for x in wanted)
+        worst = apart(worst, 2 * half)
+        worst = [x + max(0, half - worst[0]) for x in worst]
+        for row, x, y in zip(named, [*worst, best], (0.03, 0.03, 0.97)):
+            axes.annotate(
+                name(row),
+                (work(row), row["ratio_median"]),
+                (x / wide, y),
+                textcoords="axes fraction",
+                color=INK,
+                ha="center",
+                va="bottom" if y < 0.5 else "top",
+                arrowprops={
+                    "arrowstyle": "-",
+                    "color": INK,
+                    "linewidth": 0.7,
+                    "shrinkA": 1,
+                    "shrinkB": 4,
+                },
+            )
+        ticks = [tick for tick in (0.8, 1, 1.2, 1.5, 2, 3, 4) if tick < max(ratios)]
+        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_xticks([10.0**n for n in (6, 8, 10, 12)], map(raised, (6, 8, 10, 12)))
+        axes.minorticks_off()
+        axes.set_title(
+            f"times as fast as the fastest cuBLAS, {precision}",
+            loc="left",
+            fontsize="medium",
+            color=GREY,
+        )
+        axes.set_xlabel(f"M · N · K, {len(shown)} shapes, {shown[0]['gpu']}")
+    return figure
+
+
+# In whose colour a bound is drawn, by the resource that sets it, and how that is called; the rest are
+# issue slots.
+BOUNDS = {
+    "L1 lookups": (GLOBAL, "global memory: the L1"),
+    "L1 sectors": (GLOBAL, "global memory: the L1"),
+    "shared memory": (SHARED, "shared memory"),
+}
+
+
+def bounds_of(gpu):
+    """[(chapter, its share of the measured time that the bound explains, the resource, measured ms)], as
+    MEASURING.md's table has it: to count again takes the emulator minutes."""
+    text = (rows.ROOT / "chapters" / "MEASURING.md").read_text()
+    because = {why: resource for resource, why in bounds.WHY.items()}
+    found = []
+    for name, options, block in tables.BLOCK.findall(text):
+        if name == "bounds" and f"gpu={gpu}" in options.split():
+            for line in block.splitlines():
+                cells = [cell.strip() for cell in line.strip("|").split("|")]
+                if cells[0].isdigit():
+                    number, least, why, measured, _ = cells
+                    share = float(least) / float(measured)
+                    found.append((int(number), share, because[why], measured))
+    return found
+
+
+def draw_bounds(shown):
+    height = 1.1 + 0.29 * len(shown)
+    figure, axes = canvas(height, 0.95, 0.95, 0.6, 0.5)
+    axes.spines["bottom"].set_visible(False)
+    axes.set_xlim(0, 100)
+    axes.set_ylim(len(shown) - 0.5, -0.5)
+    legend = {}
+    for i, (_, share, resource, ms) in enumerate(shown):
+        tint, words = BOUNDS.get(resource, (REGISTERS, "issue slots"))
+        legend[words] = (tint, 1, words)
+        axes.barh(i, 100, height=0.76, color=GREY, alpha=FAINT)
+        axes.barh(i, 100 * share, height=0.76, color=tint)
+        axes.text(
+            100 * share - 2,
+            i,
+            f"{100 * share:.0f} %",
+            ha="right",
+            va="center_baseline",
+            color=ON_COLOUR,
+        )
+        axes.text(124, i, f"{ms} ms", ha="right", va="center_baseline", clip_on=False)
+    axes.set_yticks(range(len(shown)), [f"chapter {row[0]}" for row in shown])
+    axes.tick_params(axis="y", length=0)
+    axes.set_xticks([])
+    swatches(figure, height - 0.3, (0.1, 2.05, 3.5), legend.values())
+    axes.set_xlabel(
+        f"bar: the measured time at M = N = K = {SIZE:,}\nin colour: the least that the bound allows"
+    )
+    return figure
+
+
+# How a way to divide a product among GPUs is drawn.
+WAYS = {
+    "copy engines": {"color": MOVING, "marker": "o"},
+    "NCCL meanwhile": {"color": GREY, "marker": "o"},
+    "NCCL, then multiply": {"color": GREY, "marker": "o", "linestyle": (0, (4, 2))},
+    many_gpus.LIBRARIES: {"color": INK, "marker": "s", "linestyle": (0, (4, 2))},
+    "model": {"color": MOVING, "linestyle": (0, (1, 2))},
+}
+
+
+def ways_of(gpu):
+    return [row for row in many_gpus.read() if measure.key_of(row["gpu"]) == gpu]
+
+
+def draw_ways(every):
+    """A panel for each precision and number of GPUs. C is divided into rows, as most columns of the table."""
+    from matplotlib import pyplot
+
+    precisions, counts = (
+        sorted({row[name] for row in every}) for name in ("precision", "gpus")
+    )
+    tall, legend = 2.0, 1.2
+    height = legend + tall * len(precisions) + 0.35
+    figure = pyplot.figure(figsize=(WIDTH, height))
+    looks = [(look, way) for way, look in WAYS.items()]
+    figure.text(
+        0.1 / WIDTH, (height - 0.25) / height, "% of P times the speed of one GPU"
+    )
+    for line in range(3):
+        keys(
+            figure, height - 0.5 - 0.25 * line, (0.1, 2.5), looks[2 * line : 2 * line + 2]
+        )
+    wide, gap, left = 2.2, 0.35, 0.5
+    for at, precision in enumerate(precisions):
+        for column, gpus in enumerate(counts):
+            begin = left + column * (wide + gap)
+            bottom = 0.65 + tall * (len(precisions) - 1 - at)
+            axes = place(figure, begin, WIDTH - begin - wide, bottom, tall - 0.65)
+            mine = [
+                row
+                for row in every
+                if (row["precision"], row["gpus"]) == (precision, gpus)
+            ]
+            sizes = sorted({row["N"] for row in mine})
+            for way, look in WAYS.items():
+                shares = {row["N"]: row["share"] for row in mine if row["way"] == way}
+                if way == "model":
+                    shares = {
+                        row["N"]: many_gpus.predicted(
+                            precision, gpus, row["N"], row["one_gpu_ms"]
+                        )
+                        for row in mine
+                    }
+                axes.plot(
+                    sizes,
+                    [100 * shares[size] for size in sizes],
+                    linewidth=1.8,
+                    markersize=4.5,
+                    clip_on=False,
+                    **look,
+                )
+            axes.set_xscale("log", base=2)
+            axes.set_xlim(sizes[0] / 1.15, sizes[-1] * 1.15)
+            axes.set_ylim(0, 100)
+            axes.set_yticks([0, 50, 100])
+            rest = {row["N"] for row in mine if row["queued"] == "no"}
+            axes.set_xticks(sizes, [f"{size:,}{'*' * (size in rest)}" for size in sizes])
+            axes.minorticks_off()
+            axes.grid(axis="y", color=GREY, alpha=0.25, linewidth=0.8)
+            axes.set_title(
+                f"{precision}, {gpus} GPUs", loc="left", fontsize="medium", color=GREY
+            )
+    figure.text(0.5, 0.12 / height, f"M = N = K, {every[0]['gpu']}", ha="center")
+    return figure
+
+
+def errors_of(gpu):
+    """Chapter 18 and cuBLAS, in turns, at M = N = K = SIZE."""
+    return [row for row in tables.read_errors(gpu) if row["K"] == SIZE]
+
+
+def draw_errors(every):
+    """Speed to the right, error up: a dot for cuBLAS and one for the chapter, for each kind of input."""
+    figure, axes = canvas(4.3, 0.7, 1.5, 0.65, 0.5)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(11, 240)
+    errors = [row["rms"] for row in every]
+    axes.set_ylim(min(errors) / 1.6, max(errors) * 1.6)
+    ends = []
+    for mine, cublas in zip(every[::2], every[1::2]):
+        x, to_x = (
+            2e-9 * row["M"] * row["N"] * row["K"] / row["ms"] for row in (cublas, mine)
+        )
+        y, to_y = cublas["rms"], mine["rms"]
+        axes.plot([x, to_x], [y, to_y], color=REGISTERS, linewidth=1.2)
+        axes.plot([x], [y], "o", color=INK, markersize=6)
+        fit = (
+            to_x > x
+        )  # the tensor cores multiply; unfit inputs are left to the fp32 units
+        axes.plot([to_x], [to_y], "o", color=REGISTERS, markersize=6)
+        if fit:
+            ends.append((to_x, to_y, mine["inputs"], REGISTERS))
+        else:
+            words = textwrap.fill(f"unfit: {mine['inputs']}", 15)
+            axes.annotate(
+                words,
+                (to_x, to_y),
+                (-7, 0),
+                textcoords="offset points",
+                color=REGISTERS,
+                ha="right",
+                va="center",
+            )
+    label_ends(axes, ends, 270)
+    for row, tint in ((every[0], REGISTERS), (every[1], INK)):
+        speed = 2e-9 * row["M"] * row["N"] * row["K"] / row["ms"]
+        axes.text(
+            speed, max(errors) * 1.8, row["who"], color=tint, ha="center", va="bottom"
+        )
+    axes.text(
+        12, min(errors), "right: faster\ndown: more exact", color=GREY, style="italic"
+    )
+    axes.set_xticks([25, 50, 100, 200], ["25", "50", "100", "200"])
+    powers = range(
+        math.ceil(math.log10(min(errors))), 1 + math.floor(math.log10(max(errors)))
+    )
+    axes.set_yticks([10.0**n for n in powers], ["10⁻" + raised(-n)[2:] for n in powers])
+    axes.minorticks_off()
+    axes.set_ylabel("rms of |error| / (|A| |B|)")
+    axes.set_xlabel(f"TFLOP/s at M = N = K = {SIZE:,}")
+    return figure
+
+
+# Of each picture: the file in results/ or the page that it is made from, what is read there, and how that is drawn.
+FIGURES = {
+    "17_neighbours": ("results/{}.csv", neighbours, draw_neighbours),
+    "bounds": ("chapters/MEASURING.md", bounds_of, draw_bounds),
+    "19_ways": ("results/many_gpus.csv", ways_of, draw_ways),
+    "18_speed": ("results/errors_{}.csv", errors_of, draw_errors),
+} | {
+    f"{number}_shapes": (
+        "results/{}_shapes.csv",
+        functools.partial(shapes_of, number),
+        draw_shapes,
+    )
+    for number in (12, 13, 17, 18)
+}
+
+
+def figures(gpu, check):
+    """The pictures of one page each. Returns whether one is stale."""
+    wrong = 0
+    for name, (source, read, draw) in FIGURES.items():
+        path, source = rows.ROOT / "images" / f"{name}.svg", source.format(gpu)
+        shown = read(gpu)
+        stamp = f"<!-- made from {source}: {origin(shown)} -->\n"
+        if not shown:
+            print(f"images/{path.name}: {source} has too little for it")
+        elif not check:
+            path.write_text(svg_of(draw(shown)) + stamp)
+            print(f"images/{path.name}")
+        elif not path.exists() or not path.read_text().endswith(stamp):
+            print(f"images/{path.name} is older than its data: `make plots` renews it")
+            wrong = 1
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description="Draws the plots in images/.")
     parser.add_argument(
@@ -698,7 +1093,8 @@ def main():
         elif not path.exists() or not path.read_text().endswith(stamp):
             print(f"images/{name}.svg is older than its data: `make plots` renews it")
             wrong = 1
-    return max(wrong, stalls(chosen.gpu, chosen.check))
+    drawn = (stalls(chosen.gpu, chosen.check), figures(chosen.gpu, chosen.check))
+    return max(wrong, *drawn)
 
 
 if __name__ == "__main__":

@@ -411,6 +411,36 @@ def test_every_rung_of_both_ladders_is_drawn():
     assert "14 · rung" not in plots.svg_of(plots.draw_sizes(LADDER))
 
 
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("17_neighbours", ["chapter 17", "cuBLAS", "4,096"]),
+        ("17_shapes", ["4,097 × 4,099 × 4,101: 3.77", "512 × 512 × 16,384: 0.80"]),
+        ("18_speed", ["normal", "cancelling", "over 2^40"]),
+        ("19_ways", ["copy engines", "model", "fp32, 4 GPUs", "16,384*"]),
+        ("bounds", ["chapter 1", "98 %", "chapter 13", "91 %", "2.381 ms"]),
+    ],
+)
+def test_figures_of_one_page_say_what_was_measured(name, words):
+    pytest.importorskip("matplotlib")
+    plots.prepare()
+    _, read, draw = plots.FIGURES[name]
+    drawn = plots.svg_of(draw(read("h200")))
+    for word in words:
+        assert drawn.count(f">{word}<") == 1, word
+    assert not read("x9000")
+
+
+def test_a_shape_is_of_the_first_kind_that_it_fits():
+    shapes = [(4097, 4099, 4101), (1, 1, 1000000), (64, 64, 65536), (1, 1000, 3000)]
+    shapes += [(4096, 33, 4096), (512, 768, 768)]
+    kinds = [plots.kind_of(shape).split(":")[0] for shape in shapes]
+    assert kinds == [
+        *("nearly a cube", "deep", "deep", "one row or one column"),
+        *("up to 64 rows or columns", "all others"),
+    ]
+
+
 # ---- what is committed ----
 
 
