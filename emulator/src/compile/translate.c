@@ -1008,8 +1008,7 @@ static void rewrite_place(struct translation *t, int i)
             replace(t, i, "__attribute__((unused))");
     } else {
         replace(t, i, device_variable(t, &d, constant, managed));
-        if (!managed && d.template_open < 0)
-            remember_device_variables(t, i, d.is_extern);
+        if (!managed && d.template_open < 0) remember_device_variables(t, i, d.is_extern);
     }
 }
 
