@@ -48,9 +48,9 @@ static const struct {
      * sides in any other order. The first: A * B by what is nearly 0, and the results are
      * below the normal range. (Not on a GPU, where cuBLAS, chapter 0's kernel, promises
      * nothing about these.) */
-    {0, 4, 0, 4, 2, EMULATED ? 1e-39f : 3e-9f, 0.0f},
-    {0, 5, 0, 6, 6, -0.7f, 1.2f},
-    {0, 4, 0, 2, 4, 2e9f, 7e8f}, /* large multipliers; sides of four floats, or two */
+    {0, 2, 0, 2, 22, EMULATED ? 1e-39f : 3e-9f, 0.0f},
+    {0, 5, 0, 4, 4, -0.7f, 1.2f}, /* sides of four floats, or two */
+    {0, 2, 0, 4, 2, 2e9f, 7e8f},  /* and large multipliers */
     {0, 1, 0, 1, 75, 0.9f, 1.1f},
     {0, 5, 0, 6, 1, -0.5f, 0.0f}, /* products with all the bits of a float */
     {0, 14, 0, 4, 13, -0.4f, 1.6f},

@@ -262,7 +262,7 @@ MUTANTS = [
         "the tail of a long K left out",
         "k0 < K; k0 += BK",
         "k0 < (K < 1024 ? K : K / BK * BK); k0 += BK",
-        "the last 5 with k = 2048 to 2052 are missing",
+        "the last 6 with k = 2056 to 2061 are missing",
     ),
     Mutant(5, "B's row forgets the stride", "b_next[(size_t)k * N]", "b_next[0]"),
     Mutant(
