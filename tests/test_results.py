@@ -415,7 +415,7 @@ def test_every_rung_of_both_ladders_is_drawn():
     "name, words",
     [
         ("17_neighbours", ["chapter 17", "cuBLAS", "4,096"]),
-        ("17_shapes", [r"\d[\d,×\s]*: [1-9]\.\d\d", r"\d[\d,×\s]*: 0\.\d\d"]),
+        ("12_shapes", [r"\d[\d,×\s]*: [1-9]\.\d\d", r"\d[\d,×\s]*: 0\.\d\d"]),
         ("18_speed", ["normal", "cancelling", r"over 2\^40"]),
         ("19_ways", ["copy engines", "model", "fp32, 4 GPUs", r"16,384\*"]),
         ("bounds", ["chapter 1", "chapter 13", r"\d+ %", r"[\d.]+ ms"]),
