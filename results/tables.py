@@ -839,6 +839,7 @@ def read_errors(gpu):
 
 
 def errors(page, gpu):
+    """The errors at each K, a line for each kind of input: chapter 18's beside cuBLAS'."""
     found = read_errors(gpu)
     if not found:
         return ""

@@ -185,13 +185,6 @@ MISTAKES = {
         """,
         "Universal character is not allowed in device entity name",
     ),
-    "a template of device variables": (
-        """
-        template <class T> __device__ T counter; // HERE
-        int main() {}
-        """,
-        "template",
-    ),
     "unknown kernel": (
         """
         int main()
