@@ -135,9 +135,11 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
         for (int half = 0; half < HALVES; ++half)
             wgmma_touch(acc[half]);
 
-        if (!T::SHARED || __builtin_expect(steps == w->shares.steps, 1) ||
-            add_parts<HALVES * T::SUMS, T::CLUSTER, T::WARPS>(
-                &w->shares, &p.segment, (float(&)[HALVES * T::SUMS]) acc, rank, mate)) {
+        if (__builtin_expect(steps < w->shares.steps, 0))
+            leave_part<HALVES * T::SUMS, T::WARPS * 32>(&w->shares, &p.segment,
+                                                        (float(&)[HALVES * T::SUMS]) acc,
+                                                        mate * 32 + threadIdx.x % 32);
+        else
 #pragma unroll
             for (int half = 0; half < HALVES; ++half)
                 if constexpr (T::TURNED)
@@ -146,7 +148,6 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
                 else
                     store(&w->to, C_map, acc[half], memory->out[warp], row + half * 64,
                           col);
-        }
         // Only now, since it takes registers: until here there are none to spare.
         next_segment(&w->shares, clusters, &p);
         if (T::TEAMS > 1 && p.more)
@@ -174,6 +175,7 @@ __global__ void CLUSTERS_OF(T::CLUSTER) __launch_bounds__(THREADS, 1)
     start_ring<T::STAGES, T::CLUSTER>(full, empty, CONSUMERS / T::TEAMS);
     const struct position p =
         start_position(&w.shares, blockIdx.x / T::CLUSTER, gridDim.x / T::CLUSTER);
+    griddepcontrol_launch_dependents(); // parts are added up when I have ended
     barrier_cluster_wait();
     if (threadIdx.x < 128) {
         setmaxnreg_dec<40>();
@@ -198,7 +200,7 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     size_t A_stride, B_stride;
     const bool copied = make_readable((const void **)&A, M, K * size, &A_stride,
                                       (const void **)&B, K, N * size, &B_stride);
-    make_ready(&plan, T::CLUSTER, T::BM * T::BN, T::WARPS);
+    make_ready(&plan, T::CLUSTER, T::BM * T::BN);
     const struct work w = {{M, N, alpha, beta, C, engine_can(C, N * size)}, plan.shares};
     const CUtensorMap A_map =
         tensor_map_2d_of(BF16, A, M, K, A_stride / size, T::BM / T::ACROSS, BK, SWIZZLE);
@@ -222,6 +224,7 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     config.attrs = &early;
     config.numAttrs = copied;
     CUDA_CHECK(cudaLaunchKernelEx(&config, matmul_kernel<T>, A_map, B_map, C_map, w));
+    launch_adders<T>(&plan.shares, M, N, alpha, beta, C);
 }
 
 static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,

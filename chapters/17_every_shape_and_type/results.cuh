@@ -15,6 +15,26 @@ struct results {
     bool through_engine; // C may be written by the copy engine
 };
 
+static __device__ __forceinline__ float as_float(__nv_bfloat16 c)
+{
+    return __bfloat162float(c);
+}
+
+static __device__ __forceinline__ float as_float(float c)
+{
+    return c;
+}
+
+static __device__ __forceinline__ void store_one(__nv_bfloat16 *to, float one)
+{
+    *to = __float2bfloat16_rn(one);
+}
+
+static __device__ __forceinline__ void store_one(float *to, float one)
+{
+    *to = one;
+}
+
 // alpha and beta, in fp32, before anything is rounded, for number i of a lane's sums of the
 // 16 rows and the columns that begin with `row` and `col`. beta == 0 must not read C. PLAIN:
 // beta is 0.

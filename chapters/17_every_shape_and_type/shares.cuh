@@ -3,6 +3,7 @@
 #define SHARES_CUH
 
 #include "prepare.cuh"
+#include "results.cuh"
 #include "ring.cuh"
 
 #include <math.h>
@@ -30,19 +31,21 @@ static __device__ __forceinline__ int divided_by(struct divisor d, int dividend)
 }
 
 // A unit is what a cluster does at a time, its blocks' tiles in a column or row. As many
-// units as all clusters can do in equal numbers are done whole, or a round less; the steps
-// along K of the others are laid end to end and cut into equal shares, one for each
-// cluster, as in chapter 12.
+// units as all clusters can do in equal numbers are done whole, or a round less. The others
+// are shared: each by a few clusters of its own; or their steps along K are laid end to end
+// and cut into equal shares, one for each cluster, as in chapter 12.
 struct shares {
     int units_down, units_across;
     int steps;         // along K, for each unit
     int group;         // units that clusters go down together
     int whole;         // units done by one cluster each; the rest are shared
+    int sharers;       // so many clusters share
+    int together;      // so many steps, those of one unit or of all that are shared
     int share, longer; // steps in a share; the first `longer` shares have one more
     float4 *parts;     // two parts of tiles for each block
-    int *arrived;      // for each shared tile and warp: parts brought so far
-    // What is divided by: steps; the units of a group; a group's height, and the last one's.
-    struct divisor by_steps, by_group, by_height, by_last;
+    // What is divided by: steps; sharers; the units of a group; a group's height, and the
+    // last one's.
+    struct divisor by_steps, by_sharers, by_group, by_height, by_last;
 };
 
 // A stretch of steps of one unit: [begin, end). A whole one is [0, steps).
@@ -62,14 +65,29 @@ struct position {
 
 static __device__ __forceinline__ int first_of(const struct shares *s, int cluster)
 {
-    return cluster * s->share + min(cluster, s->longer);
+    const int before = divided_by(s->by_sharers, cluster);
+    const int number = cluster - before * s->sharers;
+    return before * s->together + number * s->share + min(number, s->longer);
 }
 
 // The cluster whose share holds step `at`: first_of backwards.
 static __device__ __forceinline__ int owner_of(const struct shares *s, int at)
 {
-    const int longer = s->longer * (s->share + 1);
-    return at < longer ? at / (s->share + 1) : s->longer + (at - longer) / s->share;
+    const int before = at / s->together, longer = s->longer * (s->share + 1);
+    at -= before * s->together;
+    return before * s->sharers +
+           (at < longer ? at / (s->share + 1) : s->longer + (at - longer) / s->share);
+}
+
+// Where a unit lies, in units.
+static __device__ __forceinline__ void place_of(const struct shares *s, int unit,
+                                                int *down, int *across)
+{
+    const int first = divided_by(s->by_group, unit) * s->group; // row of units
+    const int place = unit - first * s->units_across;
+    const int height = min(s->group, s->units_down - first);
+    *across = divided_by(height == s->group ? s->by_height : s->by_last, place);
+    *down = first + place - *across * height;
 }
 
 // Goes to the next segment. Units follow each other as chapter 16's clusters do, and every
@@ -96,12 +114,7 @@ static __device__ __forceinline__ void next_segment(const struct shares *s, int 
     if (!p->more)
         return;
     p->back = !p->back && s->group > 1;
-    const int unit = p->segment.unit;
-    const int first = divided_by(s->by_group, unit) * s->group; // row of units
-    const int place = unit - first * s->units_across;
-    const int height = min(s->group, s->units_down - first);
-    p->across = divided_by(height == s->group ? s->by_height : s->by_last, place);
-    p->down = first + place - p->across * height;
+    place_of(s, p->segment.unit, &p->down, &p->across);
 }
 
 // The step of a segment that is taken at `turn`, which counts from its begin to its end.
@@ -134,61 +147,81 @@ start_position(const struct shares *s, int cluster, int clusters)
     return p;
 }
 
-// Leaves a warp's part of a tile, COUNT numbers a thread, for the warp in the same place of
-// the cluster that brings the last part. Returns true to that one, with the sum of all
-// parts, in the order of k, in acc: so it does not depend on who came when.
-//
-// `rank` and `warp` say which block of the cluster and which of its warps this is, among
-// CLUSTER and WARPS.
-template <int COUNT, int CLUSTER, int WARPS>
-static __device__ __forceinline__ bool add_parts(const struct shares *s,
-                                                 const struct segment *segment,
-                                                 float (&acc)[COUNT], int rank, int warp)
+static __device__ __forceinline__ void add(float4 *sum, float4 part)
 {
-    const int lane = threadIdx.x % 32;
-    const int number = segment->unit - s->whole, start = number * s->steps;
-    const int first = owner_of(s, start), last = owner_of(s, start + s->steps - 1);
+    sum->x += part.x;
+    sum->y += part.y;
+    sum->z += part.z;
+    sum->w += part.w;
+}
+
+// Leaves this thread's COUNT sums of a part of a tile in memory. `thread` counts those that
+// do the tile, and there are THREADS of them.
+template <int COUNT, int THREADS>
+static __device__ __forceinline__ void leave_part(const struct shares *s,
+                                                  const struct segment *segment,
+                                                  const float (&acc)[COUNT], int thread)
+{
     // A cluster has two parts at most: the start of a unit, and the end or the middle of
     // another. The start of a unit is always its owner's second.
-    const int STEP = WARPS * 32, PART = COUNT / 4 * STEP;
-    float4 *parts = s->parts + warp * 32 + lane;
-    float4 *mine = parts + ((size_t)blockIdx.x * 2 + (segment->begin == 0)) * PART;
+    float4 *mine =
+        s->parts + thread +
+        ((size_t)blockIdx.x * 2 + (segment->begin == 0)) * (COUNT / 4 * THREADS);
 #pragma unroll
     for (int i = 0; i < COUNT; i += 4)
-        mine[i / 4 * STEP] = make_float4(acc[i], acc[i + 1], acc[i + 2], acc[i + 3]);
-    // All of the warp's are written, and visible to the GPU, before lane 0 says so.
-    __syncwarp();
-    __threadfence();
-    int *arrived = &s->arrived[(number * CLUSTER + rank) * WARPS + warp];
-    int before = 0;
-    if (lane == 0)
-        before = atomicAdd(arrived, 1);
-    before = __shfl_sync(0xffffffffu, before, 0);
-    if (before != last - first)
-        return false;
-    // What the others wrote before they said so is read after lane 0 has heard it.
-    __threadfence();
-    __syncwarp();
-    if (lane == 0)
-        *arrived = 0; // ready for the next product
-    // My part comes from memory too: that leaves the registers for parts on their way.
+        mine[i / 4 * THREADS] = make_float4(acc[i], acc[i + 1], acc[i + 2], acc[i + 3]);
+}
+
+// A second kernel adds up the parts of the shared tiles, on all SMs. A thread adds up four
+// sums of a tile; where there are many parts, the eight warps of a block do it together,
+// each as one of the ADDERS of every eighth part. The order never depends on who came when.
+// Block (x, y): piece x of tile y. T says with place() where in a tile its sums lie.
+const int ADD_THREADS = 256, MOST_ADDERS = ADD_THREADS / 32;
+
+template <class T, int ADDERS>
+__global__ void __launch_bounds__(ADD_THREADS)
+    add_parts(const __grid_constant__ struct shares s, int M, int N, float alpha,
+              float beta, typename T::number *C)
+{
+    const int PART = T::BM * T::BN / 4, PIECE = ADD_THREADS / ADDERS;
+    static_assert(PART % ADD_THREADS == 0, "a tile's sums are whole pieces");
+    __shared__ float4 of_adder[ADDERS][PIECE];
+    const int number = blockIdx.y / T::CLUSTER, rank = blockIdx.y % T::CLUSTER;
+    const int adder = threadIdx.x / PIECE, mine = threadIdx.x % PIECE;
+    const int at = blockIdx.x * PIECE + mine;
+    const int start = number * s.steps;
+    const int first = owner_of(&s, start), last = owner_of(&s, start + s.steps - 1);
+    int down, across, row[4], col[4];
+    place_of(&s, s.whole + number, &down, &across);
+    T::place(at, row, col);
+    griddepcontrol_wait(); // for all parts
+    if (first == last)
+        return; // one cluster did it all
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 8
+    for (int c = first + adder; c <= last; c += ADDERS)
+        add(&sum,
+            s.parts[((size_t)(c * T::CLUSTER + rank) * 2 + (c == first)) * PART + at]);
+    if (ADDERS > 1) {
+        of_adder[adder][mine] = sum;
+        __syncthreads();
+        if (adder > 0)
+            return;
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-        acc[i] = 0.0f;
-#pragma unroll(COUNT > 64 ? 1 : 128 / COUNT)
-    for (int c = first; c <= last; ++c) {
-        const float4 *theirs =
-            parts + ((size_t)(c * CLUSTER + rank) * 2 + (c == first)) * PART;
+        for (int i = 1; i < ADDERS; ++i)
+            add(&sum, of_adder[i][mine]);
+    }
+    const float sums[4] = {sum.x, sum.y, sum.z, sum.w};
 #pragma unroll
-        for (int i = 0; i < COUNT; i += 4) {
-            const float4 part = __ldcg(&theirs[i / 4 * STEP]);
-            acc[i] += part.x;
-            acc[i + 1] += part.y;
-            acc[i + 2] += part.z;
-            acc[i + 3] += part.w;
+    for (int i = 0; i < 4; ++i) {
+        const int r = (down * T::DOWN + rank % T::DOWN) * T::BM + row[i];
+        const int c = (across * T::ACROSS + rank / T::DOWN) * T::BN + col[i];
+        if (r < M && c < N) {
+            typename T::number *to = &C[(size_t)r * N + c];
+            store_one(to, beta == 0.0f ? alpha * sums[i]
+                                       : alpha * sums[i] + beta * as_float(*to));
         }
     }
-    return true;
 }
 
 /* ---- the host's side ---- */
@@ -244,6 +277,11 @@ static int number_of_clusters(int blocks)
     return tile_columns ? 3 : (blocks > 2 ? sms_for_clusters(sms) : sms) / blocks;
 }
 
+static bool is_shared(const struct shares *s)
+{
+    return s->share > 0 || s->longer > 0;
+}
+
 // What a kind of tile costs, in clocks.
 struct cost {
     double start;   // until the first step, and behind the last
@@ -253,8 +291,9 @@ struct cost {
     double tile;    // between a tile and the next, while the tensor core waits
     double memory;  // what A, B and C take on their way from and to memory
     double sharing; // once, if there are shared tiles,
-    double part;    // and for each part of one,
-    double uneven;  // and once, if the clusters are no multiple of the shared units
+    double part;    // and for each part that a block leaves,
+    double adding;  // and for a part of each block of a cluster that is added up,
+    double uneven;  // and once, if shared units have no clusters of their own
 };
 
 // What a step takes if so many clusters of `most` are at work: the longest of the three,
@@ -290,15 +329,19 @@ static struct plan deal(int down, int across, int steps, int clusters, int most,
     if (left && sharing == A_ROUND_AND_THE_REST && units > clusters)
         left += clusters;
     p.shares.whole = (int)(units - left);
-    p.shares.share = (int)((long long)left * steps / clusters);
-    p.shares.longer = (int)((long long)left * steps % clusters);
+    const bool alone = left && clusters % left == 0; // each unit has its own clusters
+    p.shares.sharers = alone ? clusters / left : clusters;
+    p.shares.together = alone ? steps : left * steps;
+    p.shares.share = p.shares.together / p.shares.sharers;
+    p.shares.longer = p.shares.together % p.shares.sharers;
     const int rounds = (int)((p.shares.whole + clusters - 1LL) / clusters);
     const int mine = rounds * steps + p.shares.share + (p.shares.longer ? 1 : 0);
     p.clocks = cost->start + mine * step_clocks(cost, clusters, most) +
                (rounds - (left ? 0 : 1)) * cost->tile + cost->memory;
     if (left)
-        p.clocks += cost->sharing + ((double)clusters / left + 1.0) * cost->part +
-                    (clusters % left ? cost->uneven : 0.0);
+        p.clocks += cost->sharing + (alone ? 1 : 2) * cost->part +
+                    (alone ? clusters : clusters + left) * cost->adding +
+                    (alone ? 0.0 : cost->uneven);
     return p;
 }
 
@@ -333,21 +376,52 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
     return best;
 }
 
-// What the kernel needs besides a plan: what it divides by, and the room of shared units.
-static void make_ready(struct plan *p, int blocks, int tile, int warps)
+// What the kernel needs besides a plan: what it divides by, and the room of shared units,
+// each of so many blocks' tiles.
+static void make_ready(struct plan *p, int blocks, int tile)
 {
     struct shares *s = &p->shares;
     const int last = s->units_down % s->group;
     s->by_steps = divisor_of(s->steps);
+    s->by_sharers = divisor_of(s->sharers);
     s->by_group = divisor_of(s->group * s->units_across);
     s->by_height = divisor_of(s->group);
     s->by_last = divisor_of(last ? last : s->group);
-    if (s->share == 0 && s->longer == 0)
+    if (is_shared(s))
+        s->parts = (float4 *)scratch(PARTS, (size_t)p->clusters * blocks * 2 * tile *
+                                                sizeof(float));
+}
+
+// Launches the second kernel, if there are parts. It is there before the first has ended,
+// and waits. An adder has up to eight parts, which it asks for at once.
+template <class T, int ADDERS>
+static void launch_add_parts(const struct shares *s, int M, int N, float alpha,
+                             float beta, typename T::number *C)
+{
+    const int tiles = (s->units_down * s->units_across - s->whole) * T::CLUSTER;
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(T::BM * T::BN / 4 / ADD_THREADS * ADDERS, tiles);
+    config.blockDim = ADD_THREADS;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    CUDA_CHECK(
+        cudaLaunchKernelEx(&config, add_parts<T, ADDERS>, *s, M, N, alpha, beta, C));
+}
+
+template <class T>
+static void launch_adders(const struct shares *s, int M, int N, float alpha, float beta,
+                          typename T::number *C)
+{
+    if (!is_shared(s))
         return;
-    const size_t all = (size_t)p->clusters * blocks;
-    s->parts = (float4 *)scratch(PARTS, all * 2 * tile * sizeof(float));
-    // There are fewer shared units than twice the clusters.
-    s->arrived = (int *)scratch(ARRIVED, all * 2 * warps * sizeof(int));
+    const int few = tile_columns ? 2 : 8; // parts
+    if (s->steps / max(s->share, 1) <= few)
+        launch_add_parts<T, 1>(s, M, N, alpha, beta, C);
+    else
+        launch_add_parts<T, MOST_ADDERS>(s, M, N, alpha, beta, C);
 }
 
 #endif

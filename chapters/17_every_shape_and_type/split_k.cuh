@@ -73,14 +73,6 @@ static __device__ __forceinline__ void bring_rows(uint32_t to, const char *from,
     }
 }
 
-static __device__ __forceinline__ void add(float4 *sum, float4 part)
-{
-    sum->x += part.x;
-    sum->y += part.y;
-    sum->z += part.z;
-    sum->w += part.w;
-}
-
 // Leaves the cluster's sums for an eight of the tile's columns for the last cluster that
 // comes. Returns true to that one, with the sum of all of them, in the order of k: so it
 // does not depend on who came when.
@@ -116,16 +108,6 @@ static __device__ __forceinline__ bool add_clusters(const struct split_k<T> *w, 
     return true;
 }
 
-static __device__ __forceinline__ float as_float(__nv_bfloat16 c)
-{
-    return __bfloat162float(c);
-}
-
-static __device__ __forceinline__ float as_float(float c)
-{
-    return c;
-}
-
 static __device__ __forceinline__ void store_two(__nv_bfloat16 *to, const float *two)
 {
     *(uint32_t *)to = two_bf16(two[0], two[1]);
@@ -134,16 +116,6 @@ static __device__ __forceinline__ void store_two(__nv_bfloat16 *to, const float 
 static __device__ __forceinline__ void store_two(float *to, const float *two)
 {
     *(float2 *)to = make_float2(two[0], two[1]);
-}
-
-static __device__ __forceinline__ void store_one(__nv_bfloat16 *to, float one)
-{
-    *to = __float2bfloat16_rn(one);
-}
-
-static __device__ __forceinline__ void store_one(float *to, float one)
-{
-    *to = one;
 }
 
 // Stores a thread's sums: of `count` eights of columns, from `col` on, two neighbours in
