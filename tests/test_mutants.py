@@ -985,14 +985,30 @@ MUTANTS = [
         "release<T::CLUSTER, 128>(&empty[before]);\n            before",
         "release<1, 128>(&empty[before]);\n            before",
     ),
-    Mutant(17, "the first part left out", "int c = first; c <=", "int c = first + 1; c <="),
+    Mutant(
+        17,
+        "the first part left out",
+        "c = first + adder; c <=",
+        "c = first + adder + 1; c <=",
+    ),
+    Mutant(
+        17, "one adder's sums for all", "i < ADDERS; ++i)", "i < 2 && i < ADDERS; ++i)"
+    ),
+    Mutant(
+        17,
+        "adders not waited for",
+        "        __syncthreads();\n        if (adder > 0)",
+        "        if (adder > 0)",
+    ),
     Mutant(
         17,
         "parts added up where there are none",
         "    if (first == last)\n        return;",
         "    ;",
     ),
-    Mutant(17, "parts not added up", "    if (!is_shared(s))\n        return;", "    return;"),
+    Mutant(
+        17, "parts not added up", "    if (!is_shared(s))\n        return;", "    return;"
+    ),
     Mutant(
         17,
         "sums of turned tiles where the others' lie",
@@ -1005,9 +1021,21 @@ MUTANTS = [
         "const int along = half * 64 + mate",
         "const int along = mate",
     ),
-    Mutant(17, "parts: alpha ignored", "beta == 0.0f ? alpha * sums[i]", "beta == 0.0f ? sums[i]"),
-    Mutant(17, "parts: beta ignored", "alpha * sums[i] + beta * as", "alpha * sums[i] + as"),
-    Mutant(17, "parts: beta == 0 reads C", "store_one(to, beta == 0.0f ?", "store_one(to, false ?"),
+    Mutant(
+        17,
+        "parts: alpha ignored",
+        "beta == 0.0f ? alpha * sums[i]",
+        "beta == 0.0f ? sums[i]",
+    ),
+    Mutant(
+        17, "parts: beta ignored", "alpha * sums[i] + beta * as", "alpha * sums[i] + as"
+    ),
+    Mutant(
+        17,
+        "parts: beta == 0 reads C",
+        "store_one(to, beta == 0.0f ?",
+        "store_one(to, false ?",
+    ),
     Mutant(
         17,
         "parts: one column too many",
@@ -1022,7 +1050,9 @@ MUTANTS = [
     ),
     Mutant(17, "the second part where the first lies", "2 + (segment->begin == 0)", "2"),
     Mutant(17, "the first part read from the wrong place", "2 + (c == first)", "2"),
-    Mutant(17, "the last part left out", "c <= last; ++c", "c < last; ++c"),
+    Mutant(
+        17, "the last part left out", "c <= last; c += ADDERS", "c < last; c += ADDERS"
+    ),
     Mutant(
         17,
         "a share begins too late",
@@ -1030,10 +1060,7 @@ MUTANTS = [
         "number * s->share + s->longer",
     ),
     Mutant(
-        17,
-        "all sharers in the first unit",
-        "before * s->together + number",
-        "number",
+        17, "all sharers in the first unit", "before * s->together + number", "number"
     ),
     Mutant(17, "a share's owner", "at / (s->share + 1)", "at / s->share"),
     Mutant(
@@ -1299,8 +1326,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: A past its last k",
-        "cell < k_left ? A_rows : 0, bytes)",
-        "A_rows, bytes)",
+        "cell < k_left ? A_rows : 0,\n                       bytes)",
+        "A_rows,\n                       bytes)",
     ),
     Mutant(
         17,
@@ -1372,10 +1399,15 @@ MUTANTS = [
     Mutant(
         17,
         "split: rows too few for each tile",
-        "if (MOVED && row >= w.M)",
-        "if (MOVED && row + 1 >= w.M)",
+        "row >= w.M)\n        return; // with the whole cluster: there are not as many rows of each kind\n    const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on\n    // 8 rows",
+        "row + 1 >= w.M)\n        return; // with the whole cluster: there are not as many rows of each kind\n    const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on\n    // 8 rows",
     ),
-    Mutant(17, "split: k not counted", "            k_left -= SIDE;\n", ""),
+    Mutant(
+        17,
+        "split: k not counted",
+        "k_all - step * SIDE;\n        const int bytes",
+        "k_all;\n        const int bytes",
+    ),
     Mutant(17, "split: A of another block", "A += (k_first + cell)", "A += cell"),
     Mutant(
         17,
@@ -1398,14 +1430,14 @@ MUTANTS = [
     Mutant(
         17,
         "split: the last step not brought",
-        "        if (step < steps) {\n            const",
-        "        if (step + 1 < steps) {\n            const",
+        "        if (step < steps)\n            bring_rows(place",
+        "        if (step + 1 < steps)\n            bring_rows(place",
     ),
     Mutant(
         17,
         "split: the stage that is filled multiplied",
-        "&memory->stages[next];\n        // Before",
-        "&memory->stages[fill];\n        // Before",
+        "wgmma_wait_group<0>();\n        typename shared::stage *now = &memory->stages[next]",
+        "wgmma_wait_group<0>();\n        typename shared::stage *now = &memory->stages[fill]",
     ),
     Mutant(
         17,
@@ -1416,8 +1448,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: a ring shorter for copies",
-        "k_left -= SIDE;\n            fill = fill + 1 ==",
-        "k_left -= SIDE;\n            fill = fill + 2 ==",
+        "__pipeline_commit();\n        fill = fill + 1 ==",
+        "__pipeline_commit();\n        fill = fill + 2 ==",
     ),
     Mutant(
         17,
@@ -1514,8 +1546,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: the last steps for nobody",
-        "divided_up(steps, w.blocks * w.clusters);\n    w.pairs",
-        "steps / (w.blocks * w.clusters);\n    w.pairs",
+        "divided_up(steps, w.blocks * w.clusters);\n    w.pairs = w.N",
+        "steps / (w.blocks * w.clusters);\n    w.pairs = w.N",
     ),
     Mutant(
         17,
@@ -1533,8 +1565,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: tiles of another row",
-        "const int down = blockIdx.z, row",
-        "const int down = blockIdx.x, row",
+        "MOVED = LIES == APART;\n    const int apart = MOVED ? w.apart : 1;\n    const int down = blockIdx.z",
+        "MOVED = LIES == APART;\n    const int apart = MOVED ? w.apart : 1;\n    const int down = blockIdx.x",
     ),
     Mutant(
         17,
@@ -2457,8 +2489,8 @@ MUTANTS = [
     Mutant(
         17,
         "tf32 split: copies not waited for",
-        "__pipeline_wait_prior(STAGES - 2);\n        // The",
-        "__pipeline_wait_prior(STAGES - 1);\n        // The",
+        "__pipeline_wait_prior(STAGES - 2);\n        typename",
+        "__pipeline_wait_prior(STAGES - 1);\n        typename",
     ),
     Mutant(
         17,
@@ -2466,20 +2498,27 @@ MUTANTS = [
         "        __syncthreads();\n        bring",
         "        bring",
     ),
-    Mutant(17, "tf32 split: A one row past its last", "i < A_rows &&", "i <= A_rows &&"),
+    Mutant(
+        17,
+        "tf32 split: A one row past its last",
+        "i < A_rows ? bytes",
+        "i <= A_rows ? bytes",
+    ),
     Mutant(
         17,
         "tf32 split: A one cell past its last k",
-        "&& A_cell < k_left",
-        "&& A_cell <= k_left",
+        "A_cell < k_left ? BYTES",
+        "A_cell <= k_left ? BYTES",
     ),
     Mutant(
         17,
         "tf32 split: A past its last k",
-        "i < A_rows && A_cell < k_left ?",
-        "i < A_rows ?",
+        ": A_cell < k_left ? BYTES\n                                                : 0;",
+        ": BYTES;",
     ),
-    Mutant(17, "tf32 split: a thread's rows of A", "w.M - row - A_first", "w.M - row"),
+    Mutant(
+        17, "tf32 split: a thread's rows of A", "A_rows = rows - A_first", "A_rows = rows"
+    ),
     Mutant(
         17,
         "tf32 split: B one column past its last",
@@ -2489,15 +2528,10 @@ MUTANTS = [
     Mutant(
         17,
         "tf32 split: B one row past its last",
-        "B_first + i < k_left",
-        "B_first + i <= k_left",
+        "k < k_left && (!MOVED",
+        "k <= k_left && (!MOVED",
     ),
-    Mutant(
-        17,
-        "tf32 split: B past its last row",
-        "j < B_columns && B_first + i < k_left ?",
-        "j < B_columns ?",
-    ),
+    Mutant(17, "tf32 split: B past its last row", "k < k_left && (!MOVED", "(!MOVED"),
     Mutant(17, "tf32 split: a thread's columns of B", "w.N - col - B_cell", "w.N - col"),
     Mutant(
         17,
@@ -2508,14 +2542,14 @@ MUTANTS = [
     Mutant(
         17,
         "tf32 split: words: half of B's columns",
-        "place_in_B(B_first + i, B_cell + j)",
-        "place_in_B(B_first + i, B_cell)",
+        "place_in_B(k, B_cell + j)",
+        "place_in_B(k, B_cell)",
     ),
     Mutant(
         17,
         "tf32 split: words: the first half of B's columns twice",
-        "(size_t)i * w.N + j,",
-        "(size_t)i * w.N,",
+        "B + i * B_step + j, there",
+        "B + i * B_step, there",
     ),
     Mutant(
         17,
@@ -2538,8 +2572,8 @@ MUTANTS = [
     Mutant(
         17,
         "tf32 split: the stage that is filled multiplied",
-        "stages[next];\n        next",
-        "stages[fill];\n        next",
+        "__pipeline_wait_prior(STAGES - 2);\n        typename shared::stage *now = &memory->stages[next]",
+        "__pipeline_wait_prior(STAGES - 2);\n        typename shared::stage *now = &memory->stages[fill]",
     ),
     Mutant(
         17,
@@ -2555,31 +2589,31 @@ MUTANTS = [
     ),
     Mutant(17, "tf32 split: k not counted", "            k_left -= TF32_DEEP;\n", ""),
     Mutant(
-        17,
-        "tf32 split: the next k of B",
-        "B += (size_t)TF32_DEEP * w.N;",
-        "B += TF32_DEEP;",
+        17, "tf32 split: the next k of B", "B += TF32_DEEP * B_step;", "B += TF32_DEEP;"
     ),
     Mutant(
         17,
         "tf32 split: the last steps for nobody",
-        "divided_up(steps, w.blocks * w.clusters);\n    w.apart",
-        "steps / (w.blocks * w.clusters);\n    w.apart",
+        "divided_up(steps, w.blocks * w.clusters);\n    w.pairs = N",
+        "steps / (w.blocks * w.clusters);\n    w.pairs = N",
     ),
     Mutant(
-        17, "tf32 split: A of another block", "w.K + k_first + A_cell", "w.K + A_cell"
+        17,
+        "tf32 split: A of another block",
+        "(A_first * A_step) + k_first + A_cell",
+        "(A_first * A_step) + A_cell",
     ),
     Mutant(
         17,
         "tf32 split: B of another block",
-        "(size_t)(k_first + B_first)",
-        "(size_t)B_first",
+        "((k_first + B_first) * (long long)B_step",
+        "(B_first * (long long)B_step",
     ),
     Mutant(
         17,
         "tf32 split: the ring filled too far",
-        "};\n#pragma unroll 1\n    for (int step = 0; step < STAGES - 1; ++step)",
-        "};\n#pragma unroll 1\n    for (int step = 0; step < STAGES; ++step)",
+        "for the copy of B\n#pragma unroll 1\n    for (int step = 0; step < STAGES - 1",
+        "for the copy of B\n#pragma unroll 1\n    for (int step = 0; step < STAGES",
     ),
     Mutant(
         17,
@@ -2596,8 +2630,8 @@ MUTANTS = [
     Mutant(
         17,
         "tf32 split: all warps store the first one's rows",
-        "row + warp * 16, 1,",
-        "row, 1,",
+        "acc,\n              row + warp * 16 * apart",
+        "acc,\n              row",
     ),
     Mutant(
         17,
@@ -2620,26 +2654,68 @@ MUTANTS = [
     Mutant(
         17,
         "tf32 split: A's rows begin anywhere",
-        "!engine_can(A, K * sizeof *A) || !engine_can(B, N * sizeof *B)",
-        "!engine_can(B, N * sizeof *B)",
+        ": A_can && (B_can || plan->copy_B) ?",
+        ": (B_can || plan->copy_B) ?",
     ),
     Mutant(
         17,
         "tf32 split: B's rows begin anywhere",
-        "!engine_can(A, K * sizeof *A) || !engine_can(B, N * sizeof *B)",
-        "!engine_can(A, K * sizeof *A)",
+        ": A_can && (B_can || plan->copy_B) ?",
+        ": A_can ?",
     ),
     Mutant(
         17,
-        "tf32 split: many stages and no words",
-        "tf32_launch_split_k_of<MANY_STAGES, 4>",
-        "tf32_launch_split_k_of<MANY_STAGES, 16>",
+        "tf32 split: another row's end multiplied",
+        "if (MOVED && begin + step == 0 && A_cell < moved)",
+        "if (false)",
     ),
     Mutant(
         17,
-        "tf32 split: few stages and no words",
-        "tf32_launch_split_k_of<FEW_STAGES, 4>",
-        "tf32_launch_split_k_of<FEW_STAGES, 16>",
+        "tf32 split: the next row's beginning",
+        "MOVED ? max(0, min(BYTES, 4 * (k_left - A_cell)))",
+        "MOVED ? BYTES",
+    ),
+    Mutant(
+        17,
+        "tf32 split: B read before its first row",
+        "(!MOVED || k >= k_left - w.K)",
+        "true",
+    ),
+    Mutant(
+        17,
+        "tf32 split: rows that begin at two places",
+        "!apart ? 1 : lines ? 32 : 4;",
+        "!apart ? 1 : lines ? 32 : 2;",
+    ),
+    Mutant(
+        17,
+        "tf32 split: B as if it were not copied",
+        "w->B_pitch = N * sizeof *B;\n    if (plan.copy_B)",
+        "w->B_pitch = N * sizeof *B;\n    if (false)",
+    ),
+    Mutant(
+        17,
+        "tf32 split: half of the columns",
+        "narrow = w->N <= SIDE / 2",
+        "narrow = true",
+    ),
+    Mutant(
+        17,
+        "tf32 split: rows too few for each tile",
+        "row >= w.M)\n        return; // with the whole cluster: there are not as many rows of each kind\n    const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on\n    // k is",
+        "row + 1 >= w.M)\n        return; // with the whole cluster: there are not as many rows of each kind\n    const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on\n    // k is",
+    ),
+    Mutant(
+        17,
+        "split: the first stages of A brought once more",
+        "if (step >= EARLY)\n            bring_A",
+        "bring_A",
+    ),
+    Mutant(
+        17,
+        "tf32 split: no words",
+        "tf32_launch_split_k_of<STAGES, TF32_WORDS, SIDE>",
+        "tf32_launch_split_k_of<STAGES, TF32_BY_ROWS, SIDE>",
     ),
     Mutant(
         17,
@@ -2662,8 +2738,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: each warp's rows are not apart",
-        "row + warp * 16 * apart",
-        "row + warp * 16",
+        "&adding, acc, row + warp * 16 * apart",
+        "&adding, acc, row + warp * 16",
     ),
     Mutant(
         17,

@@ -281,29 +281,41 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
                   : (const char *)(w.B + col + cell) + (k_first + first) * w.B_pitch;
     const int A_rows = rows - first;
     const int B_rows = w.N - col - (B_ALONG_K ? first : cell);
-    int k_left = (int)(w.K - k_first);
-    int fill = 0, next = 0; // stages
-    const auto bring = [&](int step) {
-        if (step < steps) {
-            const uint32_t to = place + fill * (uint32_t)sizeof(typename shared::stage);
-            const int bytes = MOVED ? 2 * min(8, k_left - cell) : 16;
-            bring_rows(to, A, w.A_step, cell < k_left ? A_rows : 0, bytes);
-            if (B_ALONG_K)
-                bring_rows(to + SIDE * 128, B, w.B_pitch, cell < k_left ? B_rows : 0);
-            else
-                bring_rows(to + SIDE * 128, B, w.B_pitch, B_rows > 0 ? k_left - first : 0,
-                           16, MOVED ? k_left - first - w.K : 0);
-            A += SIDE * sizeof *w.A;
-            B += SIDE * (B_ALONG_K ? sizeof *w.B : w.B_pitch);
-            k_left -= SIDE;
-            fill = fill + 1 == STAGES ? 0 : fill + 1;
-        }
-        __pipeline_commit(); // perhaps of nothing, so that the count stays right
+    const int k_all = (int)(w.K - k_first); // that are left at first
+    int fill = STAGES - 1, next = 0;        // stages
+    const uint32_t STAGE = sizeof(typename shared::stage);
+    const auto bring_A = [&](int step, int stage) {
+        const int k_left = k_all - step * SIDE;
+        const int bytes = MOVED ? 2 * min(8, k_left - cell) : 16;
+        if (step < steps)
+            bring_rows(place + stage * STAGE, A, w.A_step, cell < k_left ? A_rows : 0,
+                       bytes);
+        A += SIDE * sizeof *w.A;
     };
+    const auto bring_B = [&](int step, int stage) {
+        const int k_left = k_all - step * SIDE;
+        const uint32_t to = place + stage * STAGE + SIDE * 128;
+        if (step < steps && B_ALONG_K)
+            bring_rows(to, B, w.B_pitch, cell < k_left ? B_rows : 0);
+        else if (step < steps)
+            bring_rows(to, B, w.B_pitch, B_rows > 0 ? k_left - first : 0, 16,
+                       MOVED ? k_left - first - w.K : 0);
+        B += SIDE * (B_ALONG_K ? sizeof *w.B : w.B_pitch);
+    };
+    // What is read where it lies is asked for before B's copy is there. Not more of it, for
+    // the first step waits for all of that.
+    const int EARLY = MOVED ? 4 : 0;
+#pragma unroll 1
+    for (int step = 0; step < EARLY; ++step)
+        bring_A(step, step);
     griddepcontrol_wait(); // for the copy of A or B
 #pragma unroll 1
-    for (int step = 0; step < STAGES - 1; ++step)
-        bring(step);
+    for (int step = 0; step < STAGES - 1; ++step) {
+        if (step >= EARLY)
+            bring_A(step, step);
+        bring_B(step, step);
+        __pipeline_commit(); // perhaps of nothing, so that the count stays right
+    }
 
     const struct adding adding = expect_sums(&w, &memory->sums, rows, w.N - col);
 
@@ -335,7 +347,10 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
                 acc, a + k * 32 / 16, b + k * (B_ALONG_K ? 32 : 16 * 128) / 16, 1);
         wgmma_commit_group();
         next = next + 1 == STAGES ? 0 : next + 1;
-        bring(step + STAGES - 1);
+        bring_A(step + STAGES - 1, fill);
+        bring_B(step + STAGES - 1, fill);
+        __pipeline_commit();
+        fill = fill + 1 == STAGES ? 0 : fill + 1;
     }
     wgmma_wait_group<0>();
     wgmma_touch(acc);
@@ -399,6 +414,15 @@ static int blocks_of_cluster(int tiles, int steps, int sms)
     return blocks;
 }
 
+// How many tiles the rows fill, if each has every `apart`-th of them: M % apart kinds have a
+// row more than the others.
+static int tiles_of_rows(int M, int apart)
+{
+    const int more = M % apart;
+    return more * divided_up(M / apart + 1, SIDE) +
+           (apart - more) * divided_up(M / apart, SIDE);
+}
+
 // How a product is done: all but the scales, the copies and the room for parts.
 struct split_k_plan {
     struct split_k<__nv_bfloat16> w;
@@ -445,7 +469,7 @@ static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
     const bool lines = (uintptr_t)A % 128 == 0 && divided_up(M, 64) >= SIDE / 2;
     w.apart = !apart ? 1 : lines ? 64 : 8;
     const int down = divided_up(divided_up(w.M, w.apart), SIDE) * w.apart;
-    const long long tiles = (long long)across * down;
+    const long long tiles = (long long)across * tiles_of_rows(w.M, w.apart);
     const int sms = number_of_blocks(), steps = divided_up(K + w.apart - 1, SIDE);
     const bool few = tiles <= sms;
     const bool columns = N <= SIDE && (few || apart || N <= FEW_COLUMNS ||

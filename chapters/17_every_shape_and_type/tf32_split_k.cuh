@@ -1,6 +1,7 @@
 /* tf32's products with few tiles of 64 x 64, or few rows or columns. As in split_k.cuh the
- * blocks of a cluster, and clusters, divide K, and ordinary asynchronous copies serve. They
- * bring 4 bytes at a time where rows begin anywhere, so nothing has to be copied first.
+ * blocks of a cluster, and clusters, divide K, and ordinary asynchronous copies serve. A
+ * large A's rows may begin anywhere, and lie apart in tiles then; B, if it has few columns,
+ * is copied first. Others whose rows begin anywhere are brought 4 bytes at a time.
  *
  * mma.sync multiplies: it does not ask for k along B's rows, and where bytes are what takes
  * the time it is fast enough. */
@@ -45,7 +46,12 @@ static __device__ __forceinline__ int place_in_B(int k, int col)
     return k * SIDE + (col ^ k % 4 * 8);
 }
 
-template <int STAGES, int BYTES>
+// How the matrices lie: by rows that begin at multiples of 16 bytes; by rows that begin
+// anywhere; or A's rows begin anywhere, and those of a tile lie apart: see split_k.cuh.
+enum tf32_lies { TF32_BY_ROWS, TF32_WORDS, TF32_APART };
+
+// WIDE: columns of a tile that are copied and multiplied, 64 or 32.
+template <int STAGES, enum tf32_lies LIES, int WIDE>
 __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     tf32_split_k_kernel(const __grid_constant__ struct split_k<float> w)
 {
@@ -55,52 +61,69 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     extern __shared__ __align__(1024) unsigned char split_bytes[];
     shared *const memory = (shared *)split_bytes;
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
-    const int row = blockIdx.z * SIDE, col = blockIdx.x * SIDE;
+    const bool MOVED = LIES == TF32_APART;
+    const int apart = MOVED ? w.apart : 1;
+    const int down = blockIdx.z, row = (down & -apart) * SIDE + (down & (apart - 1));
+    const int col = blockIdx.x * SIDE;
+    if (MOVED && row >= w.M)
+        return; // with the whole cluster: there are not as many rows of each kind
+    const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on
+    // k is negative until the rows begin, and B has no rows there.
+    const float *A = w.A + (size_t)row * w.K;
+    const int moved = MOVED ? ((int)(uintptr_t)A & (4 * apart - 1)) / 4 : 0;
 
-    const int CELL = BYTES / 4; // elements that a copy brings
+    const int BYTES = LIES == TF32_WORDS ? 4 : 16, CELL = BYTES / 4; // of a copy
     const int A_ACROSS = TF32_DEEP / CELL, A_AT_A_TIME = SPLIT_THREADS / A_ACROSS;
-    const int B_WIDE = BYTES == 16 ? SIDE : 32; // columns that are copied at a time
+    const int B_WIDE = BYTES == 16 ? WIDE : 32; // columns that are copied at a time
     const int B_ACROSS = B_WIDE / CELL, B_AT_A_TIME = SPLIT_THREADS / B_ACROSS;
     static_assert(A_AT_A_TIME % 4 == 0 && B_AT_A_TIME % 4 == 0,
                   "a thread's rows of B lie alike, and of A all or every other");
-    const int all = divided_up(w.K, TF32_DEEP);
+    static_assert(WIDE % B_WIDE == 0, "columns are copied in whole turns");
+    const int all = divided_up(w.K + moved, TF32_DEEP);
     const int begin = min(all, (int)blockIdx.y * w.share);
     const int steps = min(w.share, all - begin);
     const int A_first = thread / A_ACROSS, A_cell = thread % A_ACROSS * CELL;
     const int B_first = thread / B_ACROSS, B_cell = thread % B_ACROSS * CELL;
-    const long long k_first = (long long)begin * TF32_DEEP;
-    const float *A = w.A + (size_t)(row + A_first) * w.K + k_first + A_cell;
-    const float *B = w.B + (size_t)(k_first + B_first) * w.N + col + B_cell;
-    const int A_rows = w.M - row - A_first, B_columns = w.N - col - B_cell;
+    const long long k_first = (long long)begin * TF32_DEEP - moved;
+    const size_t A_step = (size_t)apart * w.K, B_step = w.B_pitch / sizeof *w.B;
+    A += (long long)(A_first * A_step) + k_first + A_cell;
+    const float *B = w.B + ((k_first + B_first) * (long long)B_step + col + B_cell);
+    const int A_rows = rows - A_first, B_columns = w.N - col - B_cell;
     int k_left = (int)(w.K - k_first);
     int fill = 0, next = 0; // stages
     const auto bring = [&](int step) {
         if (step < steps) {
             typename shared::stage *to = &memory->stages[fill];
             const uint32_t A_to = shared_address(to->A), B_to = shared_address(to->B);
+            const int bytes = MOVED ? max(0, min(BYTES, 4 * (k_left - A_cell)))
+                              : A_cell < k_left ? BYTES
+                                                : 0;
 #pragma unroll
             for (int i = 0; i < SIDE; i += A_AT_A_TIME)
                 cp_async<BYTES>(A_to + 4 * place_in_A(A_first + i, A_cell),
-                                A + (size_t)i * w.K,
-                                i < A_rows && A_cell < k_left ? BYTES : 0);
+                                A + i * A_step, i < A_rows ? bytes : 0);
 #pragma unroll
             for (int i = 0; i < TF32_DEEP; i += B_AT_A_TIME)
 #pragma unroll
-                for (int j = 0; j < SIDE; j += B_WIDE)
-                    cp_async<BYTES>(B_to + 4 * place_in_B(B_first + i, B_cell + j),
-                                    B + (size_t)i * w.N + j,
-                                    j < B_columns && B_first + i < k_left ? BYTES : 0);
+                for (int j = 0; j < WIDE; j += B_WIDE) {
+                    const int k = B_first + i;
+                    const bool there =
+                        j < B_columns && k < k_left && (!MOVED || k >= k_left - w.K);
+                    cp_async<BYTES>(B_to + 4 * place_in_B(k, B_cell + j),
+                                    B + i * B_step + j, there ? BYTES : 0);
+                }
             A += TF32_DEEP;
-            B += (size_t)TF32_DEEP * w.N;
+            B += TF32_DEEP * B_step;
             k_left -= TF32_DEEP;
             fill = fill + 1 == STAGES ? 0 : fill + 1;
         }
         __pipeline_commit(); // perhaps of nothing, so that the count stays right
     };
+    griddepcontrol_wait(); // for the copy of B
 #pragma unroll 1
     for (int step = 0; step < STAGES - 1; ++step)
         bring(step);
-    const struct adding adding = expect_sums(&w, &memory->sums, w.M - row, w.N - col);
+    const struct adding adding = expect_sums(&w, &memory->sums, rows, w.N - col);
 
     float acc[EIGHTS][4];
 #pragma unroll
@@ -111,10 +134,16 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
         __pipeline_wait_prior(STAGES - 2);
+        typename shared::stage *now = &memory->stages[next];
+        // Before a row of A lies another's end: perhaps no number, and zero times that
+        // would not be zero.
+        if (MOVED && begin + step == 0 && A_cell < moved)
+            for (int i = A_first; i < SIDE; i += A_AT_A_TIME)
+                for (int k = A_cell; k < min(A_cell + CELL, moved); ++k)
+                    now->A[0][place_in_A(i, k)] = 0.0f;
         // The stage is here for all threads, and the one before has been read.
         __syncthreads();
         bring(step + STAGES - 1);
-        typename shared::stage *now = &memory->stages[next];
         next = next + 1 == STAGES ? 0 : next + 1;
         if (warp >= adding.warps)
             continue;
@@ -129,7 +158,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
             for (int i = 0; i < 4; ++i)
                 a[i] = rounded_to_tf32(a[i]);
 #pragma unroll
-            for (int n = 0; n < EIGHTS; ++n) {
+            for (int n = 0; n < WIDE / 8; ++n) {
                 uint32_t b[2];
 #pragma unroll
                 for (int i = 0; i < 2; ++i)
@@ -139,71 +168,109 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
             }
         }
     }
-    bring_out(&w, &memory->sums, &adding, (float(&)[SIDE / 2]) acc, row + warp * 16, 1,
-              col);
+    bring_out(&w, &memory->sums, &adding, (float(&)[SIDE / 2]) acc,
+              row + warp * 16 * apart, apart, col);
 }
 
 /* ---- the host's side ---- */
 
-template <int STAGES, int BYTES>
-static void tf32_launch_split_k_of(const struct split_k<float> *w, dim3 grid)
+template <int STAGES, enum tf32_lies LIES, int WIDE>
+static void tf32_launch_split_k_of(const struct split_k<float> *w, dim3 grid, bool copied)
 {
     const int bytes = sizeof(tf32_split_k_shared<STAGES>);
-    CUDA_CHECK(cudaFuncSetAttribute(tf32_split_k_kernel<STAGES, BYTES>,
+    CUDA_CHECK(cudaFuncSetAttribute(tf32_split_k_kernel<STAGES, LIES, WIDE>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    cudaLaunchAttribute cluster = {};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = cluster.val.clusterDim.z = 1;
-    cluster.val.clusterDim.y = w->blocks;
+    cudaLaunchAttribute how[2] = {};
+    how[0].id = cudaLaunchAttributeClusterDimension;
+    how[0].val.clusterDim.x = how[0].val.clusterDim.z = 1;
+    how[0].val.clusterDim.y = w->blocks;
+    how[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    how[1].val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = SPLIT_THREADS;
     config.dynamicSmemBytes = bytes;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    CUDA_CHECK(cudaLaunchKernelEx(&config, tf32_split_k_kernel<STAGES, BYTES>, *w));
+    config.attrs = how;
+    config.numAttrs = copied ? 2 : 1;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, tf32_split_k_kernel<STAGES, LIES, WIDE>, *w));
 }
 
 struct tf32_split_k_plan {
     struct split_k<float> w;
     dim3 grid;
-    bool words, many_stages; // rows begin anywhere; one block on an SM
+    enum tf32_lies lies;
+    bool copy_B, many_stages; // one block on an SM
 };
 
 // Returns whether the product is one for this kernel, and how it is done. Measured on an
 // H200, it is the fastest where several blocks divide K, and their parts are not too long;
-// or, however long they are, for up to 64 rows or columns where rows begin anywhere, for
-// nothing is copied here. Up to eight are for chapter 13's kernels.
+// or, however long they are, for up to 32 columns, and for up to 64 rows or columns where
+// rows begin anywhere. Up to eight are for chapter 13's kernels.
 static bool tf32_plan_split_k(int M, int N, int K, const float *A, const float *B,
                               const float *C, struct tf32_split_k_plan *plan)
 {
     const int LONG = 16; // steps that are worth a cluster more
     const int FAR = 800; // of K, for a block
-    const int across = divided_up(N, SIDE), down = divided_up(M, SIDE);
-    const long long tiles = (long long)across * down;
-    const int sms = number_of_blocks(), steps = divided_up(K, TF32_DEEP);
+    const int across = divided_up(N, SIDE), sms = number_of_blocks();
+    const bool A_can = engine_can(A, K * sizeof *A), B_can = engine_can(B, N * sizeof *B);
+    // A large A's rows may begin anywhere. Every fourth begins at the same place in 16
+    // bytes, every 32nd in a cache line, which is faster if it takes no more tiles.
+    const bool large = N <= SIDE && M >= 4 * SIDE;
+    const bool apart = large && !A_can && (uintptr_t)A % 16 == 0;
+    const bool lines =
+        (uintptr_t)A % 128 == 0 && tiles_of_rows(M, 32) <= tiles_of_rows(M, 4);
+    struct split_k<float> w = {
+        M, N, K
+    };
+    w.apart = !apart ? 1 : lines ? 32 : 4;
+    const int down = divided_up(divided_up(M, w.apart), SIDE) * w.apart;
+    const int steps = divided_up(K + w.apart - 1, TF32_DEEP);
+    const long long tiles = (long long)across * tiles_of_rows(M, w.apart);
     // Steps beyond K are counted in 32 bits.
     if (tile_columns || tiles > sms || M <= FEW_COLUMNS || N <= FEW_COLUMNS ||
         K > 1 << 30)
         return false;
-    struct split_k<float> w = {
-        M, N, K
-    };
     w.blocks = blocks_of_cluster((int)tiles, steps, sms);
+    // What reads a large A waits for memory, and two blocks on an SM wait for more of it.
+    while (large && w.blocks < 4 && steps / w.blocks >= 64 &&
+           (w.blocks == 1 || 2 * w.blocks * tiles <= sms))
+        w.blocks *= 2;
     w.clusters = 1;
     if (w.blocks == MOST_BLOCKS)
         w.clusters =
             max(1, min(sms / (MOST_BLOCKS * (int)tiles), steps / (MOST_BLOCKS * LONG)));
     w.share = divided_up(steps, w.blocks * w.clusters);
-    w.apart = 1;
     w.pairs = N % 2 == 0 && (uintptr_t)C % 8 == 0;
-    const bool fit = w.blocks <= 2 || w.blocks * tiles <= sms_for_clusters(sms);
+    const bool fit = w.blocks * tiles <= (w.blocks <= 2 ? sms : sms_for_clusters(sms));
     plan->w = w;
     plan->grid = dim3(across, w.blocks * w.clusters, down);
-    plan->words = !engine_can(A, K * sizeof *A) || !engine_can(B, N * sizeof *B);
+    plan->copy_B = !B_can && large && (A_can || apart);
+    plan->lies = apart                              ? TF32_APART
+                 : A_can && (B_can || plan->copy_B) ? TF32_BY_ROWS
+                                                    : TF32_WORDS;
     plan->many_stages = fit && w.clusters == 1 && w.share > FEW_STAGES;
-    return w.blocks > 1 &&
-           (w.share * TF32_DEEP <= FAR || (plan->words && (M <= SIDE || N <= SIDE)));
+    return w.blocks > 1 && (w.share * TF32_DEEP <= FAR || N <= SIDE / 2 ||
+                            ((M <= SIDE || N <= SIDE) && !(A_can && B_can)));
+}
+
+template <int STAGES>
+static void tf32_launch_split_k_with(const struct tf32_split_k_plan *plan,
+                                     const struct split_k<float> *w, bool copied)
+{
+    const bool narrow = w->N <= SIDE / 2;
+    void (*launch)(const struct split_k<float> *w, dim3 grid, bool copied) = NULL;
+    switch (plan->lies) {
+    case TF32_BY_ROWS:
+        launch = narrow ? tf32_launch_split_k_of<STAGES, TF32_BY_ROWS, SIDE / 2>
+                        : tf32_launch_split_k_of<STAGES, TF32_BY_ROWS, SIDE>;
+        break;
+    case TF32_WORDS: launch = tf32_launch_split_k_of<STAGES, TF32_WORDS, SIDE>; break;
+    case TF32_APART:
+        launch = narrow ? tf32_launch_split_k_of<STAGES, TF32_APART, SIDE / 2>
+                        : tf32_launch_split_k_of<STAGES, TF32_APART, SIDE>;
+        break;
+    }
+    launch(w, plan->grid, copied);
 }
 
 // Launches the product, if it is one for this kernel, and returns whether it is.
@@ -214,7 +281,13 @@ static bool tf32_launch_split_k(int M, int N, int K, float alpha, const float *A
     if (!tf32_plan_split_k(M, N, K, A, B, C, &plan))
         return false;
     struct split_k<float> *w = &plan.w;
+    size_t A_pitch;
+    bool copied = false;
     w->alpha = alpha, w->beta = beta;
+    w->B_pitch = N * sizeof *B;
+    if (plan.copy_B)
+        copied = make_readable((const void **)&A, 0, K * sizeof *A, &A_pitch,
+                               (const void **)&B, K, N * sizeof *B, &w->B_pitch);
     w->A = A, w->B = B, w->C = C;
     if (w->clusters > 1) {
         const size_t eights = (size_t)plan.grid.x * plan.grid.z * EIGHTS;
@@ -222,14 +295,10 @@ static bool tf32_launch_split_k(int M, int N, int K, float alpha, const float *A
                                                 sizeof *w->parts);
         w->arrived = (int *)scratch(ARRIVED, eights * (SPLIT_THREADS / 32) * sizeof(int));
     }
-    if (plan.many_stages && plan.words)
-        tf32_launch_split_k_of<MANY_STAGES, 4>(w, plan.grid);
-    else if (plan.many_stages)
-        tf32_launch_split_k_of<MANY_STAGES, 16>(w, plan.grid);
-    else if (plan.words)
-        tf32_launch_split_k_of<FEW_STAGES, 4>(w, plan.grid);
+    if (plan.many_stages)
+        tf32_launch_split_k_with<MANY_STAGES>(&plan, w, copied);
     else
-        tf32_launch_split_k_of<FEW_STAGES, 16>(w, plan.grid);
+        tf32_launch_split_k_with<FEW_STAGES>(&plan, w, copied);
     return true;
 }
 

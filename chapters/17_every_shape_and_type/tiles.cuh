@@ -70,7 +70,7 @@ typedef tile<128, 256, 1, 2, 1> widest_tile;
 
 // What tiles of this kind would make of the product. A step takes the tensor core
 // BM * BN / 32 clocks, and the fit wants a little more; or as long as it takes to bring what
-// the block asks for: out of the L2 come 44 bytes a clock for each of the 132 SMs, or less
+// the block asks for: out of the L2 come 40 bytes a clock for each of the 132 SMs, or less
 // where rows, A_stride and B_stride bytes apart, do not begin at cache lines. No step takes
 // less than 240. Where C's rows begin anywhere, warps store results one by one. All plans of
 // all kinds were measured on an H200: the constants are round numbers with which the chosen
@@ -88,12 +88,12 @@ static struct plan plan_tiles(int M, int N, int K, size_t A_stride, size_t B_str
     const double one_by_one = N % 8 ? 0.5 * of_warp : 0.0;
     const struct cost cost = {
         .start = 8700.0 + (T::TURNED ? 0.6 : 0.8) * of_warp + 6.0 * one_by_one,
-        .step = (T::TURNED ? 1.05 : 1.2) * BM * BN / 32.0,
-        .L2 = bytes / 44.0,
+        .step = (T::TURNED ? 1.1 : 1.2) * BM * BN / 32.0,
+        .L2 = bytes / 40.0,
         .least = 240.0,
         .tile = (T::TEAMS > 1 ? 400.0 : 1950.0) + 0.2 * one_by_one,
         .memory = matrices / 3800.0,
-        .sharing = 1000.0,
+        .sharing = 2000.0,
         .part = BM * BN * sizeof(float) / 16.0,
         .adding = T::CLUSTER * BM * BN * sizeof(float) / (132 * 23.0),
     };
