@@ -562,19 +562,105 @@ MUTANTS = [
     Mutant(
         13,
         "waits for nothing",
-        "mbarrier_wait_parity(&full[stage.index], stage.parity);",
-        "",
+        "mbarrier_wait_parity(&full[stage.index], stage.parity);\n            const float",
+        "const float",
         "not waited for",
     ),
     Mutant(
         13,
         "one byte count for both tiles",
-        "T::FLOATS * sizeof(float));",
-        "T::A_FLOATS * sizeof(float));",
+        "T::FLOATS * sizeof(float));\n        cp_async",
+        "T::A_FLOATS * sizeof(float));\n        cp_async",
         "asynchronous copy",
     ),
     Mutant(
-        13, "B's copy read with B's rows", "B == w.B ? w.N : padded(w.N)", "w.N", *NO_MAP
+        13,
+        "B's copy read with B's rows",
+        "B == w.B ? w.N : padded(w.N), T::BK, T::BN);\n    w.tiles_down",
+        "w.N, T::BK, T::BN);\n    w.tiles_down",
+        *NO_MAP,
+    ),
+    # Several warps have the same results there, each for its steps of k: slices.cuh.
+    Mutant(
+        13,
+        "slices: B's copy read with B's rows",
+        "B == w.B ? w.N : padded(w.N), T::BK, T::BN);\n    w.share",
+        "w.N, T::BK, T::BN);\n    w.share",
+        *NO_MAP,
+    ),
+    Mutant(
+        13,
+        "slices: sums left out",
+        "for (int s = 0; s < T::SLICES; ++s)",
+        "for (int s = 0; s < T::SLICES - 1; ++s)",
+    ),
+    Mutant(
+        13,
+        "slices: the first slice's steps for all",
+        "[stage.index * T::FLOATS + slice * UNROLL * T::BM + thread_row]",
+        "[stage.index * T::FLOATS + thread_row]",
+    ),
+    Mutant(
+        13,
+        "slices: a stage filled while it is read",
+        "    mbarrier_wait_parity(&empty[to->index], to->parity ^ 1);\n",
+        "",
+    ),
+    Mutant(
+        13,
+        "slices: a stage released before all have read it",
+        "T::WARPS);\n        }\n        fence_mbarrier_init();\n    }\n    __syncthreads();\n\n    // 1.",
+        "1);\n        }\n        fence_mbarrier_init();\n    }\n    __syncthreads();\n\n    // 1.",
+    ),
+    Mutant(
+        13,
+        "slices: a stage not waited for",
+        "        mbarrier_wait_parity(&full[stage.index], stage.parity);\n        const int depth",
+        "        const int depth",
+        "not waited for",
+    ),
+    Mutant(
+        13,
+        "slices: the last steps of k",
+        "k0 < depth; k0 += T::SLICES * UNROLL",
+        "k0 + UNROLL <= depth; k0 += T::SLICES * UNROLL",
+    ),
+    Mutant(
+        13,
+        "slices: sums written while stages are read",
+        "lie there now, [slice][row][column].\n    __syncthreads();",
+        "lie there now, [slice][row][column].",
+    ),
+    Mutant(
+        13,
+        "slices: added up before they are there",
+        "    __syncthreads();\n\n    // 5. Neighbouring",
+        "\n    // 5. Neighbouring",
+    ),
+    Mutant(13, "slices: C not read", "sum[0], w.alpha, w.beta", "sum[0], w.alpha, 0.0f"),
+    Mutant(
+        13,
+        "slices: four of C not read",
+        "* w.N + col], sum, w.alpha, w.beta",
+        "* w.N + col], sum, w.alpha, 0.0f",
+    ),
+    Mutant(
+        13,
+        "slices: columns past the edge",
+        "if (row < w.M && col < w.N) {",
+        "if (row < w.M) {",
+    ),
+    Mutant(
+        13,
+        "slices: rows past the edge",
+        "if (row < w.M && col < w.N) {",
+        "if (col < w.N) {",
+    ),
+    Mutant(
+        13,
+        "slices: every part of K from 0 on",
+        "tile_row, k0 + number * T::BK, come)",
+        "tile_row, number * T::BK, come)",
     ),
     # Chapter 14: cells that change places, fragments, copies in parts, two precisions.
     Mutant(
@@ -2809,8 +2895,15 @@ MUTANTS = [
     Mutant(
         13,
         "copies read before they are there",
-        "    griddepcontrol_wait();\n",
-        "",
+        "    griddepcontrol_wait();\n\n    // 1.",
+        "\n    // 1.",
+        "this launch may begin before that one has ended",
+    ),
+    Mutant(
+        13,
+        "slices: copies read before they are there",
+        "    griddepcontrol_wait();\n    struct stage",
+        "    struct stage",
         "this launch may begin before that one has ended",
     ),
     *(
@@ -2845,7 +2938,7 @@ def kernels_left_out():
     """Chapter 12 chooses among kernels for few rows and columns: a product that gets none is never written."""
     thin = source_of(12).with_name("thin.cuh").read_text()
     for call in re.findall(
-        r" (launch_(?:few_\w+|narrow)<[a-z_\d, <>]+>\((?:2 \* )?(?:sms|blocks), w\);)",
+        r" (launch_(?:few_\w+|narrow)<[a-z_\d, <>]+>\((?:2 \* )?(?:sms|blocks|1), w\);)",
         thin,
     ):
         yield Mutant(12, f"without {call}", call, ";")

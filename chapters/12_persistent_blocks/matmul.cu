@@ -102,6 +102,7 @@ static const struct product PRODUCTS[] = {
     {150, 7, 52, -0.5f, 2.0f},
     {20, 3, 1100, 1.0f, 0.0f},
     {70, 1, 48, 1.5f, -0.5f},
+    {1, 76, 700, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // a row, 16 warps a block
 };
 
 int main(int argc, char **argv)

@@ -28,15 +28,17 @@ struct group_sums {
 // Called by all threads of a block, which is number `split` of its group, with its `size`
 // sums in `sums`, in shared memory. Returns true in the last block of the group to come,
 // with the group's sums there.
+template <int THREADS = THIN_THREADS>
 static __device__ bool add_up(const struct group_sums *s, int group, int split, int size,
                               float *sums)
 {
+    static_assert((THREADS & (THREADS - 1)) == 0, "a power of two, as helpers are: they fill the block");
     __shared__ bool last;
-    __shared__ float partial[THIN_THREADS];
+    __shared__ float partial[THREADS];
     if (s->splits == 1)
         return true;
     float *all = &s->parts[(size_t)group * s->splits * size];
-    for (int i = threadIdx.x; i < size; i += THIN_THREADS)
+    for (int i = threadIdx.x; i < size; i += THREADS)
         all[(size_t)split * size + i] = sums[i];
     // Thread 0 speaks for all of its block: its fence stands between what they have written
     // and its word, the next between the others' words and what is read of theirs.
@@ -52,10 +54,10 @@ static __device__ bool add_up(const struct group_sums *s, int group, int split, 
         s->arrived[group] = 0; // ready for the next product
     // Where there are fewer sums than threads, several threads share one: a power of two.
     int helpers = 1;
-    while (helpers * 2 * size <= THIN_THREADS)
+    while (helpers * 2 * size <= THREADS)
         helpers *= 2;
     const int helper = threadIdx.x % helpers;
-    for (int base = 0; base < size; base += THIN_THREADS / helpers) {
+    for (int base = 0; base < size; base += THREADS / helpers) {
         const int i = base + threadIdx.x / helpers;
         float sum = 0.0f;
         if (i < size) {
@@ -101,20 +103,20 @@ static __device__ __forceinline__ void load_once(float *to, const float *from, i
 
 // Block (x, y): all of the M <= ROWS rows, COLS columns from x times as many on, part y of
 // K: k_share steps. A warp reads 128 floats of B at once, from one row of it or from four
-// (COLS 32); float p of these is in row p / COLS and column p % COLS. Each warp takes
-// every eighth of such steps, AHEAD loads before they are needed. A's part waits in
-// shared memory, a chunk at a time.
-template <int ROWS, int COLS, int WIDTH, int AHEAD>
-__global__ void __launch_bounds__(THIN_THREADS)
+// (COLS 32); float p of these is in row p / COLS and column p % COLS. The WARPS
+// take such steps in turn, AHEAD loads before they are needed. A's part waits in shared
+// memory, a chunk at a time.
+template <int ROWS, int COLS, int WIDTH, int AHEAD, int WARPS>
+__global__ void __launch_bounds__(32 * WARPS)
     few_rows_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
                     const float *B, float beta, float *C, struct group_sums group)
 {
-    const int STEP = THIN_WARPS * 128 / COLS;    // of k, in all warps
+    const int STEP = WARPS * 128 / COLS;         // of k, in all warps
     const int TURN = STEP * AHEAD;               // in flight
     const int CHUNK = 4096 / ROWS / TURN * TURN; // of A at a time
     const int ROUND = ROWS < 4 ? ROWS : 4;       // rows that the warps add up at once
     __shared__ __align__(16) float A_part[CHUNK * ROWS]; // [k][row]
-    __shared__ float of_warp[THIN_WARPS][ROUND][128];
+    __shared__ float of_warp[WARPS][ROUND][128];
     __shared__ float sums[ROWS * COLS];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int col = blockIdx.x * COLS;
@@ -155,7 +157,7 @@ __global__ void __launch_bounds__(THIN_THREADS)
     for (int chunk = k_begin; chunk < k_end; chunk += CHUNK) {
         const int steps = min(CHUNK, k_end - chunk);
         __syncthreads();
-        for (int k = threadIdx.x; k < (steps + TURN - 1) / TURN * TURN; k += THIN_THREADS)
+        for (int k = threadIdx.x; k < (steps + TURN - 1) / TURN * TURN; k += 32 * WARPS)
 #pragma unroll
             for (int m = 0; m < ROWS; ++m) {
                 const bool inside = m < M && k < steps;
@@ -191,10 +193,10 @@ __global__ void __launch_bounds__(THIN_THREADS)
             for (int i = 0; i < 4; ++i)
                 of_warp[warp][m][p[i]] = acc[m0 + m][i];
         __syncthreads();
-        for (int i = threadIdx.x; i < ROUND * COLS; i += THIN_THREADS) {
+        for (int i = threadIdx.x; i < ROUND * COLS; i += 32 * WARPS) {
             float sum = 0.0f;
 #pragma unroll
-            for (int w = 0; w < THIN_WARPS; ++w)
+            for (int w = 0; w < WARPS; ++w)
 #pragma unroll
                 for (int k = 0; k < 128 / COLS; ++k)
                     sum += of_warp[w][i / COLS][k * COLS + i % COLS];
@@ -202,9 +204,9 @@ __global__ void __launch_bounds__(THIN_THREADS)
         }
     }
     __syncthreads();
-    if (!add_up(&group, blockIdx.x, blockIdx.y, ROWS * COLS, sums))
+    if (!add_up<32 * WARPS>(&group, blockIdx.x, blockIdx.y, ROWS * COLS, sums))
         return;
-    for (int i = threadIdx.x; i < ROWS * COLS; i += THIN_THREADS) {
+    for (int i = threadIdx.x; i < ROWS * COLS; i += 32 * WARPS) {
         const int m = i / COLS, n = col + i % COLS;
         if (m < M && n < N)
             store_sum(&C[(size_t)m * N + n], sums[i], alpha, beta);
@@ -364,25 +366,26 @@ static struct group_sums sums_of(int groups, int splits, int size)
     return s;
 }
 
-template <int ROWS, int COLS, int WIDTH, int AHEAD>
+template <int ROWS, int COLS, int WIDTH, int AHEAD, int WARPS>
 static void launch_few_rows_of(int blocks, const struct work *w)
 {
     const int groups = (w->N - 1) / COLS + 1;
     const int share = divide_k(w->K, groups, blocks, 64, 32);
     const int splits = (w->K - 1) / share + 1;
-    few_rows_kernel<ROWS, COLS, WIDTH, AHEAD><<<dim3(groups, splits), THIN_THREADS>>>(
-        w->M, w->N, w->K, share, w->alpha, w->A, w->B, w->beta, w->C,
-        sums_of(groups, splits, ROWS * COLS));
+    few_rows_kernel<ROWS, COLS, WIDTH, AHEAD, WARPS>
+        <<<dim3(groups, splits), 32 * WARPS>>>(w->M, w->N, w->K, share, w->alpha, w->A,
+                                               w->B, w->beta, w->C,
+                                               sums_of(groups, splits, ROWS * COLS));
 }
 
 // C = alpha * A * B + beta * C for M <= ROWS.
-template <int ROWS, int COLS, int AHEAD>
+template <int ROWS, int COLS, int AHEAD, int WARPS = THIN_WARPS>
 static void launch_few_rows(int blocks, const struct work *w)
 {
     if (w->N % 4 == 0 && (size_t)w->B % 16 == 0)
-        launch_few_rows_of<ROWS, COLS, 4, AHEAD>(blocks, w);
+        launch_few_rows_of<ROWS, COLS, 4, AHEAD, WARPS>(blocks, w);
     else
-        launch_few_rows_of<ROWS, COLS, 1, AHEAD>(blocks, w);
+        launch_few_rows_of<ROWS, COLS, 1, AHEAD, WARPS>(blocks, w);
 }
 
 template <int COLS, int WIDTH, int WARPS_DOWN, int ROWS, int AHEAD>
@@ -412,6 +415,12 @@ static void launch_few_columns(int blocks, const struct work *w)
 // Products with few rows or columns. Returns whether this is one, and has been launched.
 static bool launch_thin(int sms, const struct work *w)
 {
+    // A row with about as many blocks of 32 columns as there are SMs: with 16 warps a block
+    // has 64 KB on their way, more than three blocks of 8 warps have together, so K can stay
+    // whole, and nothing is added up. Were there fewer blocks, too many SMs would have none;
+    // were there more, some would have two. Loads of single floats did not gain by it.
+    const int groups = (w->N - 1) / 32 + 1;
+    const bool whole = wide_rows(w) && groups > sms * 3 / 4 && groups <= sms;
     const int blocks = w->N % 4 == 0 ? 3 * sms : 2 * sms;
     typedef narrow_tile<32, 8, 4> widest;
     const bool narrow =
@@ -429,6 +438,8 @@ static bool launch_thin(int sms, const struct work *w)
             launch_few_columns<1, 1, 2, 4>(2 * sms, w);
         else
             launch_few_columns<1, 8, 2, 2>(sms, w);
+    } else if (w->M == 1 && whole) {
+        launch_few_rows<1, 32, 8, 16>(1, w);
     } else if (w->M == 1) {
         launch_few_rows<1, 32, 4>(blocks, w);
     } else if (w->M <= 4) {

@@ -30,6 +30,11 @@ struct small_flat_tile : tile<32, 128, 8, 4, 8, 4, 3, in_a_z> {
 };
 struct smallest_tile : tile<32, 64, 8, 4, 4, 8, 1, in_a_z> {
 };
+// Two for the kernel with slices, where C has about as many of them as there are SMs.
+struct sliced_square_tile : sliced_tile<12, 12, 2, 1, 64, 4> {
+};
+struct sliced_low_tile : sliced_tile<12, 8, 1, 4, 48, 3> {
+};
 
 #define BULK(T, start, speed, dividing)                                                  \
     {launch_bulk<T>, staying, T::BM, T::BN, T::BK, 1, start, speed, speed, dividing, true}
@@ -46,6 +51,8 @@ static const struct kind KINDS[] = {
     SMALL(small_even_tile, 5200, 177, 124, 2500),
     SMALL(small_flat_tile, 4500, 173, 120, 1600),
     SMALL(smallest_tile, 4100, 130, 87, 1450),
+    SLICED(sliced_square_tile, 9000, 218, 2100),
+    SLICED(sliced_low_tile, 8200, 208, 2000),
 };
 
 #endif
