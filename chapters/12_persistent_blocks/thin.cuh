@@ -32,7 +32,7 @@ template <int THREADS = THIN_THREADS>
 static __device__ bool add_up(const struct group_sums *s, int group, int split, int size,
                               float *sums)
 {
-    static_assert((THREADS & (THREADS - 1)) == 0, "a power of two, as helpers are: they fill the block");
+    static_assert((THREADS & (THREADS - 1)) == 0, "powers of two, as helpers are");
     __shared__ bool last;
     __shared__ float partial[THREADS];
     if (s->splits == 1)
