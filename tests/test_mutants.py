@@ -1485,8 +1485,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: rows too few for each tile",
-        "row >= w.M)\n        return; // with the whole cluster: there are not as many rows of each kind\n    const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on\n    // 8 rows",
-        "row + 1 >= w.M)\n        return; // with the whole cluster: there are not as many rows of each kind\n    const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on\n    // 8 rows",
+        "divided_up(w.M - row, apart) : w.M - row; // from here on\n    // 8 rows",
+        "(w.M - row) / apart : w.M - row; // from here on\n    // 8 rows",
     ),
     Mutant(
         17,
@@ -2788,8 +2788,8 @@ MUTANTS = [
     Mutant(
         17,
         "tf32 split: rows too few for each tile",
-        "row >= w.M)\n        return; // with the whole cluster: there are not as many rows of each kind\n    const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on\n    // k is",
-        "row + 1 >= w.M)\n        return; // with the whole cluster: there are not as many rows of each kind\n    const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on\n    // k is",
+        "divided_up(w.M - row, apart) : w.M - row; // from here on\n    // k is",
+        "(w.M - row) / apart : w.M - row; // from here on\n    // k is",
     ),
     Mutant(
         17,
