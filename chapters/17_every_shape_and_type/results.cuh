@@ -85,9 +85,9 @@ store_rows(const struct results *to, const __nv_bfloat16 (*from)[SLAB], int row,
 
 // As in chapter 16: through shared memory, 64 columns at a time, by so many WAYS in turns.
 // C is not read again here, so it is to leave the L2 before A and B. PLAIN: beta is 0, and
-// the engine writes C. C is read, if it is, by 16 columns: the more at once, the more
-// registers.
-template <bool PLAIN, int WAYS, int COUNT>
+// C is written by the engine or BY_HAND. Otherwise C is read by 16 columns: the more at
+// once, the more registers.
+template <bool PLAIN, bool BY_HAND, int WAYS, int COUNT>
 static __device__ __forceinline__ void
 store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
             __nv_bfloat16 (&out)[WAYS][16][SLAB], int row, int col)
@@ -97,7 +97,7 @@ store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&ac
 #pragma unroll
     for (int slab = 0; slab < SLABS; ++slab, col += SLAB) {
         __nv_bfloat16(*part)[SLAB] = out[slab % WAYS];
-        const bool through_engine = PLAIN || to->through_engine;
+        const bool through_engine = PLAIN ? !BY_HAND : to->through_engine;
         // What left from here before has been read.
         if (through_engine && lane == 0)
             cp_async_bulk_wait_group_read<WAYS - 1>();
@@ -126,7 +126,7 @@ store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&ac
     }
 }
 
-// Two functions that share no code: what runs lies together then, and comes from memory
+// Three functions that share no code: what runs lies together then, and comes from memory
 // together.
 template <int WAYS, int COUNT>
 static __device__ __forceinline__ void
@@ -134,9 +134,11 @@ store(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COU
       __nv_bfloat16 (&out)[WAYS][16][SLAB], int row, int col)
 {
     if (__builtin_expect(to->through_engine && to->beta == 0.0f, 1))
-        store_slabs<true>(to, C_map, acc, out, row, col);
+        store_slabs<true, false>(to, C_map, acc, out, row, col);
+    else if (to->beta == 0.0f)
+        store_slabs<true, true>(to, C_map, acc, out, row, col);
     else
-        store_slabs<false>(to, C_map, acc, out, row, col);
+        store_slabs<false, false>(to, C_map, acc, out, row, col);
 }
 
 // The same for results that are TURNED, of 64 columns from `col` on, ROWS at a time. The four
