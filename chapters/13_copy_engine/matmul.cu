@@ -226,33 +226,7 @@ static void matmul_on(int M, int N, int K, float alpha, const float *A, const fl
     sms = all;
 }
 
-// Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
-static const struct product PRODUCTS[] = {
-    {195, 193, 145, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // large_tile, shared
-    {235, 68, 86, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {2049, 66, 9, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},    // a second band of them
-    {145, 193, 136, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // middle_tile, shared
-    {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'b'},
-    {100, 73, 136, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // medium_tile, shared
-    {195, 68, 86, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
-    {90, 76, 330, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // sliced_square_tile
-    {65, 73, 200, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // and K divided
-    {35, 252, 136, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // sliced_low_tile
-    {35, 193, 86, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
-    {65, 258, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // low_tile, whole and shared
-    {35, 68, 72, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
-    {195, 18, 66, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // high_tile
-    {165, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
-    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
-    {100, 68, 106, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},  // small_square_tile
-    {51, 98, 61, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // small_wide_tile
-    {129, 18, 200, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // small_high_tile
-    {65, 20, 98, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},
-    {69, 66, 86, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_even_tile
-    {35, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // small_flat_tile
-    {35, 68, 136, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
-    {1101, 33, 26, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
-};
+#include "products.cuh" // that every run checks
 
 // Step 3 alone, for main to measure: what is the most that this kernel could reach?
 #include "ceiling.cuh"
