@@ -62,9 +62,9 @@ static const char *kind_of_check(const struct verdict *v)
 static bool for_another_kernel(const struct odd_shape *shape)
 {
     const struct product *a = &shape[-1].product, *b = &shape->product;
+    const char *one = a->option ? a->option : "", *other = b->option ? b->option : "";
     return shape->precision == shape[-1].precision && a->M == b->M && a->N == b->N &&
-           a->K == b->K && a->option && b->option &&
-           (strcmp(a->option, b->option) != 0 || a->shift != b->shift);
+           a->K == b->K && (strcmp(one, other) != 0 || a->shift != b->shift);
 }
 
 /* The shapes that passed, in lines of at most 80 columns, and what became of the next. A

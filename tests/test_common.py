@@ -647,38 +647,123 @@ PLANS = """
 #include "matmul.cu"
 #undef main
 #include <stdio.h>
+#include <vector>
 extern "C" int chapter_main(int, char **, const struct chapter *) { return 0; }
-extern "C" void cuda_check(cudaError_t, const char *, const char *, int) {}
+extern "C" void cuda_check(cudaError_t error, const char *call, const char *, int)
+{
+    if (error) exit((printf("%s\\n", call), 1));
+}
+
+struct visit { struct segment segment; int down, across; };
+const int MOST = 4096; // visits of a cluster, and shared units
+__managed__ visit visits[132 * MOST];
+__managed__ int counts[132];
+__managed__ int2 owners[MOST];
+
+/* What each cluster would do, and the first and the last cluster that add_parts() thinks
+ * has a part of a shared unit. */
+__global__ void walk(const __grid_constant__ struct shares s, int clusters)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < clusters) {
+        int count = 0;
+        for (position p = start_position(&s, i, clusters); p.more && count < MOST;
+             next_segment(&s, clusters, &p))
+            visits[(size_t)i * MOST + count++] = {p.segment, p.down, p.across};
+        counts[i] = count;
+    }
+    const int start = i * s.steps;
+    if (i < s.units_down * s.units_across - s.whole)
+        owners[i] = make_int2(owner_of(&s, start), owner_of(&s, start + s.steps - 1));
+}
+
+#define DEMAND(what) \\
+    if (!(what)) return printf("%s: %d x %d x %d, kind %d\\n", #what, M, N, K, kind), false
+
+/* Every step of every unit is done once; a cluster leaves at most one part that is the
+ * start of a unit and one that is not; and who adds up looks for all parts, and only these,
+ * where they were left. */
+static bool is_whole(struct plan plan, int M, int N, int K, int kind)
+{
+    make_ready(&plan, 0, 0); // no room for parts: they are not made
+    const struct shares *s = &plan.shares;
+    const int units = s->units_down * s->units_across, shared = units - s->whole;
+    DEMAND(shared <= MOST && plan.clusters <= 132);
+    walk<<<(max(shared, plan.clusters) + 127) / 128, 128>>>(*s, plan.clusters);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    std::vector<int> done(units), first(units, -1), last(units, -1), parts(units);
+    std::vector<int> places(units);
+    for (int c = 0; c < plan.clusters; ++c) {
+        int starts = 0, others = 0;
+        DEMAND(counts[c] < MOST);
+        for (int i = 0; i < counts[c]; ++i) {
+            const visit &v = visits[(size_t)c * MOST + i];
+            const int unit = v.segment.unit;
+            DEMAND(unit >= 0 && unit < units);
+            DEMAND(v.segment.begin == done[unit] && v.segment.end > done[unit]);
+            done[unit] = v.segment.end;
+            DEMAND(v.down >= 0 && v.down < s->units_down);
+            DEMAND(v.across >= 0 && v.across < s->units_across);
+            if (first[unit] < 0) {
+                first[unit] = c;
+                ++places[v.down * s->units_across + v.across];
+            }
+            last[unit] = c;
+            ++parts[unit];
+            if (v.segment.end - v.segment.begin < s->steps)
+                ++(v.segment.begin == 0 ? starts : others);
+        }
+        DEMAND(starts <= 1 && others <= 1);
+    }
+    for (int unit = 0; unit < units; ++unit) {
+        DEMAND(done[unit] == s->steps && places[unit] == 1);
+        DEMAND(parts[unit] == last[unit] - first[unit] + 1);
+        const int number = unit - s->whole;
+        DEMAND(number >= 0 || parts[unit] == 1);
+        DEMAND(number < 0 || owners[number].x == first[unit]);
+        DEMAND(number < 0 || owners[number].y == last[unit]);
+    }
+    return true;
+}
 
 int main()
 {
-    int shared = 0, turned = 0;
-    for (int M = 160; M < 2000; M += 40)
-        for (int N = 128; N < 2000; N += 40)
-            for (int K = 512; K < 16384; K *= 2)
+    int plans = 0, shared = 0, turned = 0;
+    const int SIDES[] = {16, 130, 520, 800, 976, 1720, 2500}, KS[] = {72, 520, 7448};
+    for (int M : SIDES)
+        for (int N : SIDES)
+            for (int K : KS)
                 for (int i = 0; i < KINDS; ++i) {
-                    if (!kinds[i].turned) continue;
-                    const struct plan plan = kinds[i].plan(M, N, K, 2 * K, 2 * N);
-                    shared += plan.shares.share || plan.shares.longer;
-                    ++turned;
+                    struct plan plan = kinds[i].plan(M, N, K, 2 * K, 2 * N);
+                    ++plans;
+                    shared += is_shared(&plan.shares);
+                    turned += is_shared(&plan.shares) && kinds[i].turned;
+                    if (!is_whole(plan, M, N, K, i)) return 1;
+                    if (i >= (int)(sizeof tf32_kinds / sizeof *tf32_kinds)) continue;
+                    plan = tf32_kinds[i].plan(M, N, K);
+                    if (!is_whole(plan, M, N, K, 100 + i)) return 1;
                 }
-    printf("%d of %d\\n", shared, turned);
+    printf("%d plans, %d with shared units, %d of these turned\\n", plans, shared, turned);
+    return 0;
 }
 """
 
 
-def test_turned_tiles_are_planned_whole(project, emulated_nvcc, tmp_path):
-    """Chapter 17's turned tiles cannot add up parts, so none may be planned, however
-    few the tiles and however long K is (800 x 976 x 7,448 once was)."""
+def test_plans_are_whole(project, emulated_nvcc, tmp_path):
+    """Whatever chapter 17 plans, for each kind of tiles: every step of every tile is done by
+    one cluster, and the parts are added up that were left (once tiles that could not be
+    shared were, at 800 x 976 x 7,448)."""
     (tmp_path / "plans.cu").write_text(PLANS)
     (folder,) = (project / "chapters").glob("17_*")
     paths = ["-I", folder, "-I", project / "common", "-I", project / "chapters"]
     program = tmp_path / "plans"
-    options = ["-Ofc", "max", "-std=c++17"]  # its kernels are not run
+    options = ["-Ofc", "max", "-std=c++17"]
     result = run(
         [emulated_nvcc, *options, *paths, tmp_path / "plans.cu", "-o", program],
         env=no_cuda(),
     )
     assert result.returncode == 0, result.stderr
-    shared, _, turned = run([program], env=no_cuda()).stdout.split()
-    assert (shared, turned) == ("0", str(7 * 46 * 47 * 5))
+    result = run([program], env=no_cuda())
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout
+    plans, shared, turned = map(int, re.findall("[0-9]+", result.stdout))
+    assert plans == 7 * 7 * 3 * 12 and plans > shared > 300 and turned > 150
