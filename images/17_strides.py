@@ -35,13 +35,14 @@ def panel(left, stride, title):
         there = row < ROWS and col < COLS
         colour = GLOBAL if there else GREY
         # Every second row in a shade of its own, and what is no row's faint.
-        shade = (1, 0.7)[row % 2] if there else FAINT
+        shade = (1, 0.5)[row % 2] if there else FAINT
         faint = f' opacity="{shade}"'
         print(
             f'<rect x="{x}" y="{y}" width="{CELL - 3}" height="{HIGH}" rx="3" fill="{colour}"{faint}/>'
         )
         if there:
-            text(x + CELL / 2 - 1.5, y + 22, f"{row},{col}", ON_COLOUR, weight="bold")
+            colour = INK if row % 2 else ON_COLOUR
+            text(x + CELL / 2 - 1.5, y + 22, f"{row},{col}", colour, weight="bold")
             if col == 0:
                 begins.append((x, y))
     for x, y in begins:

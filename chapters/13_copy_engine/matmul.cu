@@ -8,7 +8,7 @@
  * (prepare.cuh), and a warp's lanes stand on diagonals (lanes.cuh).
  *
  * The blocks stay, and their shares are chapter 12's. So are the kernels for products
- * that are too small for this one.
+ * that are too small for this one; between the two is that of slices.cuh.
  *
  * Run it:  make chapter13 && ./chapter13        (needs a Hopper GPU, or none)
  */
@@ -114,9 +114,9 @@ __global__ void __launch_bounds__(T::THREADS, 1)
             const float *B_tile =
                 &bulk_tiles[stage.index * T::FLOATS + T::A_FLOATS + thread_col];
             const int depth = min(T::BK, w.K - block_k * T::BK);
-            // 8 steps are 1,077 instructions, 17 KB. 12 steps are as fast, and 18, 39 KB, are
-            // 12 % slower (tried/unroll_12.diff, unroll_18.diff): instructions come through a
-            // cache, too.
+            // 8 steps are 1,077 instructions, 17 KB. 12 steps are as fast, and 18, of
+            // 39 KB, are 12 % slower (tried/unroll_12.diff, unroll_18.diff): instructions
+            // come through a cache, too.
 #pragma unroll 1
             for (int k0 = 0; k0 < depth; k0 += UNROLL) {
 #pragma unroll

@@ -1,16 +1,16 @@
 /*
  * Chapter 17: every shape and type.
  *
- * What changes against chapter 16: it is as fast where the shape is not kind. Rows that do
- * not begin at multiples of 16 bytes, which the copy engine refuses, are copied to rows
- * that do; tiles come in twelve kinds, for products that are small, and two teams do most
- * of them in turns; what is left over when all blocks have done the same number of
- * tiles is cut into equal shares; and products of few rows or columns have kernels that
- * read the large matrix and do little else: split_k.cuh where its rows begin at multiples
- * of 16 bytes, and for small C; thin.cuh for most others. tf32, which the tensor core
- * takes only with k along the rows, has a kernel of its own: tf32.cuh.
+ * What changes against chapter 16: it is fast where the shape is not kind, too. Rows that
+ * begin anywhere, which the copy engine refuses, are copied to rows that begin at cache
+ * lines; tiles come in twelve kinds, and two teams do most of them in turns; what is left
+ * over when all blocks have done as many tiles is cut into equal shares, and a second
+ * kernel adds up the parts; and products of few rows or columns have kernels that read
+ * the large matrix and do little else: split_k.cuh where rows begin at multiples of 16
+ * bytes, or lie apart in a tile, and for small C; thin.cuh for most others. tf32, which
+ * the core takes only with k along the rows, has its own: tf32.cuh, tf32_split_k.cuh.
  *
- * Run it:  make chapter17 && ./chapter17                     (needs a Hopper GPU, or none)
+ * Run it:  make chapter17 && ./chapter17                    (needs a Hopper GPU, or none)
  *          ./chapter17 4092 --precision tf32
  */
 #include "matmul.h"
