@@ -65,7 +65,7 @@ struct product {
     enum inputs inputs;
     bf16_launcher *launch_bf16; /* likewise, where the precision is bf16 */
     char shift; /* 'A', 'B' or 'C' begins one element behind an aligned address, 'a', 'b'
-                   or 'c' 8 bytes; 0: none */
+                   or 'c' 8 bytes, '2' A and B, '3' all three; 0: none */
 };
 
 /* A chapter, as chapter_main sees it. Fill it in by name, in this order (C++ insists on

@@ -74,7 +74,8 @@ static void print_help(const struct chapter *chapter)
         "                   or a NaN\n"
         "    --shift A      A (or B, or C) begins one element behind an aligned "
         "address;\n"
-        "                   a, b or c: 8 bytes behind one\n"
+        "                   a, b or c: 8 bytes behind one; 2: A and B are, 3: all "
+        "three\n"
         "    --reps N       timed runs; default: about a second's worth\n"
         "    --best-cublas  time beside the fastest of all that cuBLAS proposes for this "
         "product\n"
@@ -185,8 +186,8 @@ static enum inputs inputs_argument(const struct chapter *chapter, const char *te
 
 static char matrix_argument(const struct chapter *chapter, const char *text)
 {
-    if (!text || strlen(text) != 1 || !strchr("ABCabc", *text))
-        usage_error(chapter, "--shift must be A, B, C, a, b or c");
+    if (!text || strlen(text) != 1 || !strchr("ABCabc23", *text))
+        usage_error(chapter, "--shift must be A, B, C, a, b, c, 2 or 3");
     return *text;
 }
 

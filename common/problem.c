@@ -196,9 +196,9 @@ static void buffer_create(struct buffer *b, size_t count, size_t size,
                           const struct options *o, char letter)
 {
     static float band[GUARD_WORDS];
-    const size_t shift = o->shift == letter            ? size
-                         : o->shift == tolower(letter) ? HALF_OF_16_BYTES
-                                                       : 0;
+    const bool by_half = o->shift == tolower(letter) || o->shift == '3' ||
+                         (o->shift == '2' && letter != 'C');
+    const size_t shift = o->shift == letter ? size : by_half ? HALF_OF_16_BYTES : 0;
     b->count = count;
     b->size = size;
     b->guard = o->guards ? sizeof band : 0;

@@ -6,9 +6,9 @@
  * of B that are whole float4s, of one of them, of none; one row, one column; a long K;
  * alpha and beta with all their bits, large, or 0, and beta = 0 when C holds NaN; alpha and
  * beta of 1 and -1, for which a kernel may have a way of its own, each beside another
- * number, which that way may have forgotten; and numbers as small and as large as fp32
- * holds, most of them beyond fp16's range, which may otherwise stand in for bf16 or tf32
- * unseen. */
+ * number, which that way may have forgotten, and beside each other; and numbers as small
+ * and as large as fp32 holds, most of them beyond fp16's range, which may otherwise stand
+ * in for bf16 or tf32 unseen. */
 #include "common.h"
 
 #include <ctype.h>
@@ -31,16 +31,16 @@ static const struct {
     {2, 4, 1, 4, 63, -1.0f, 1.0f},   /* of B, not of A; one k less than a tile's */
     {2, -1, 2, -4, 28, -1.0f, 2.1f}, /* of both, with tiles cut off */
     {3, -2, 2, -1, 3, 1.0f, 1.0f},   /* K shorter than any tile's */
-    {0, 1, 2, 4, 52, 0.4f, 0.0f},    /* one row */
+    {0, 1, 2, 4, 56, 0.4f, 0.0f},    /* one row; of A whole 16 bytes in bf16, of B not */
     {2, 5, 0, 1, 44, 1.3f, -0.4f},   /* one column */
     {1, 0, 3, 0, 72, 1.7f, -1.0f},   /* nothing cut off, and M, N and K all different */
     {2, 0, 1, 6, 64, -1.0f, 0.3f},   /* cut off in one direction only; pairs of B */
-    {1, 6, 1, 0, 24, -1.0f, 0.0f, WIDE_ROWS}, /* and in the other */
+    {1, 7, 1, 0, 24, -1.0f, 0.0f, WIDE_ROWS}, /* and in the other */
     /* Cut off in the middle of a tile, where its warps' parts begin and end. */
     {0.5f, 3, 1.5f, 2, 57, 1.2f, -0.3f},
-    {1.5f, 0, 0.5f, 0, 56, 1.0f, 1.0f},
+    {1.5f, 0, 0.5f, 0, 60, 1.0f, 1.0f}, /* whole 16 bytes of B in bf16, not of A */
     {1.25f, 3, 0.75f, 5, 42, 0.6f, 0.0f},
-    {1, 3, 1, 5, 38, 0.0f, 6e-9f},  /* C alone, by what is nearly 0 and yet is not */
+    {1, 3, 1, 5, 38, 0.0f, 2e-37f}, /* C alone, by what is nearly 0 and yet is not */
     {0, 3, 0, 5, 2062, 1.2f, 0.0f}, /* more of K than of anything */
     {0, 2, 0, 3, 2, 0.0f, 0.0f},    /* nothing but zeros */
     {0, 1, 0, 1, 1, 1.6f, -0.7f},   /* a single product */
@@ -61,6 +61,9 @@ static const struct {
     {1, 0, 1, 8, 56, 1.3f, -1.0f, USUAL, 'C'},
     /* Addresses that are good for pairs of floats, and not for fours. */
     {1, 0, 1, 8, 24, 1.3f, 1.0f, USUAL, 'a'},
+    /* Of two or three of them: their sum or difference may be good for fours. */
+    {1, 0, 1, 8, 24, 1.3f, 1.0f, USUAL, '2'},
+    {1, 0, 1, 8, 24, 1.3f, 1.0f, USUAL, '3'},
     {1, 0, 1, 8, 32, 1.0f, -0.7f, USUAL, 'b'},
     {1, 0, 1, 8, 16, 1.3f, -1.0f, USUAL, 'c'},
 };
@@ -138,7 +141,7 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
     for (int i = 0; i < ODD_COUNT; i++) {
         if (few && i % 3 && !ODD[i].shift) continue;
         /* Several GPUs have their pieces at addresses of their own. */
-        if (c->several_gpus && islower(ODD[i].shift)) continue;
+        if (c->several_gpus && ODD[i].shift && !isupper(ODD[i].shift)) continue;
         const struct product p = {.M = (int)(ODD[i].down * BM) + ODD[i].m,
                                   .N = (int)(ODD[i].across * BN) + ODD[i].n,
                                   .K = ODD[i].K,
@@ -156,9 +159,9 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
             /* More elements of C, and of A and B, than a short without a sign counts. */
             {214, 316, 12, -0.9f, 1.3f},
             /* Two tiles one way and many the other, for blocks that take tiles in groups:
-             * the groups are several, and the last is smaller. K is one step of most, or
-             * one less. */
-            {17 * BM + 1, BN + 1, 8, 0.7f, -1.2f},
+             * the groups are several, and the last is smaller. K is one step of most, with
+             * rows of whole float4s, or one less. */
+            {17 * BM + 1, BN + 4, 8, 0.7f, -1.2f},
             {BM + 1, 17 * BN + 1, 7, -1.1f, 0.0f},
             {34, 33, 2053, 1.2f, 0.0f},
             {1, 1, LONGER, 0.8f, 0.0f},
@@ -184,8 +187,9 @@ static bool is_small(const struct product *p)
 /* The product that is checked the second time. What a launcher may have a way of its own
  * for, one row or column, or a K of 1, is checked with beta = 0 and with another, what is
  * thin with its large matrix at any address, too, whole tiles with whole steps along K, and
- * two sides alike as three. (Elsewhere beta stays 0: there a multiplier of nearly 0 shows,
- * and a C that is read and must not be.) */
+ * two sides alike as three. A C that begins anywhere is written where it need not be read.
+ * (Elsewhere beta stays 0: there a multiplier of nearly 0 shows, and a C that is read and
+ * must not be.) */
 static struct product second_look(const struct chapter *c, const struct product *first)
 {
     struct product p = *first;
@@ -194,8 +198,44 @@ static struct product second_look(const struct chapter *c, const struct product 
     const bool row = p.M == 1, column = p.N == 1;
     if (p.inputs == USUAL && p.M >= 4 && p.alpha != 0.0f) p.inputs = INFINITE;
     if (p.beta == 0.0f && (row || column || p.K == 1)) p.beta = -0.3f;
+    if (p.shift == 'C') p.beta = 0.0f;
     if (!p.shift && row != column) p.shift = row ? 'B' : 'A';
     return p;
+}
+
+/* Whether there is a third product to check at this shape, and more: number `look`, from 3
+ * on. What is thin is checked with its other matrices at any address, too. And two shapes
+ * get the pairs of multipliers that no other has: one of whole 16 bytes in any precision,
+ * the only one with wide rows, and one of none, the only one of C alone. */
+static bool next_look(const struct chapter *c, const struct product *first, int look,
+                      struct product *p)
+{
+    static const struct {
+        float alpha, beta;
+    } PAIRS[] = {{1.0f, -1.0f}, {-1.0f, -1.0f}, {0.0f, 1.7f}};
+    enum { PAIR_COUNT = sizeof PAIRS / sizeof *PAIRS };
+    *p = *first;
+    if (first->inputs == WIDE_ROWS || (first->alpha == 0.0f && first->beta != 0.0f)) {
+        if (look - 3 >= PAIR_COUNT) return false;
+        p->inputs = USUAL;
+        p->alpha = PAIRS[look - 3].alpha;
+        p->beta = PAIRS[look - 3].beta;
+        return true;
+    }
+    if (first->shift || c->several_gpus || (p->M == 1) == (p->N == 1)) return false;
+    p->shift = look == 3 ? (p->M == 1 ? 'A' : 'B') : 'C';
+    return look <= 4;
+}
+
+/* Half the product, with the same matrices at the same addresses. What a launcher keeps
+ * for an address, a tensor map for one, does not fit the whole product that comes next. */
+static void rehearse(struct problem *whole, matmul_launcher *launch)
+{
+    struct problem half = *whole;
+    half.M = (half.M + 1) / 2;
+    half.N = (half.N / 2 + 7) / 8 * 8;
+    half.K = (half.K / 2 + 7) / 8 * 8;
+    if (half.N <= whole->N && half.K <= whole->K) problem_launch(&half, launch);
 }
 
 static void options_for(const struct product *p, struct options *o)
@@ -258,13 +298,20 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         const enum values first = product->inputs == POSITIVE ? REALS : FRACTIONS;
         struct verdict verdict =
             run_and_verify(&problem, &options, chapter, launch, first);
-        if (verdict.passed && first != REALS && is_small(product)) {
-            const struct product again = second_look(chapter, product);
-            options_for(&again, &options);
-            command = command_for(&again, program, o->seed);
+        const bool again = first != REALS && is_small(product);
+        struct product other = second_look(chapter, product);
+        for (int look = 2; again && verdict.passed; look++) {
+            if (look > 2 && !next_look(chapter, product, look, &other)) break;
+            options_for(&other, &options);
+            command = command_for(&other, program, o->seed);
             now_checking(command);
             problem_destroy(&problem);
             if (!problem_create(&problem, &options)) exit(CANNOT);
+            if (product->inputs == WIDE_ROWS && look > 2 && !chapter->several_gpus) {
+                problem_fill(&problem, &options, REALS);
+                rehearse(&problem, launch);
+                CUDA_CHECK(cudaDeviceSynchronize());
+            }
             verdict = run_and_verify(&problem, &options, chapter, launch, REALS);
         }
         problem_destroy(&problem);

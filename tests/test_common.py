@@ -552,7 +552,7 @@ def test_alignment_is_tested_in_each_precision(verifier):
         ]
         # C is read too.
         shifts = {shape["shift"] for shape in wide if shape["beta"] != 0}
-        assert shifts >= {"A", "B", "C", "a", "b", "c"}, precision
+        assert shifts >= {"A", "B", "C", "a", "b", "c", "2", "3"}, precision
         assert "" in {shape["shift"] for shape in wide}, precision
 
 
@@ -598,7 +598,8 @@ extern "C" void cuda_check(cudaError_t, const char *, const char *, int) {}
 static void choose(int sms, int M, int N, int K, char shift)
 {
     const int count = sizeof KINDS / sizeof *KINDS;
-    const bool wide = N % 4 == 0 && shift != 'B' && shift != 'b';
+    const bool moved = shift == 'B' || shift == 'b' || shift == '2' || shift == '3';
+    const bool wide = N % 4 == 0 && !moved;
     printf("%d\\n", (int)(fastest(KINDS, count, sms, M, N, K, wide) - KINDS));
 }
 

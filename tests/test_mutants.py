@@ -2563,6 +2563,116 @@ MUTANTS = [
         "                b_value = B[(size_t)(K - 1) * N + col];\n        }",
         "a zero that is not in the matrices",
     ),
+    # Multipliers of 1 and -1 beside each other, and one that is nearly 0.
+    *(
+        Mutant(
+            2,
+            f"the wrong sign where alpha is {one} and beta -1",
+            "*c = alpha * acc + beta * old;",
+            f"*c = alpha == {one}.0f && beta == -1.0f ? {wrong}\n"
+            "        : alpha * acc + beta * old;",
+        )
+        for one, wrong in ((1, "acc + old"), (-1, "acc - old"))
+    ),
+    Mutant(
+        2,
+        "beta of less than a millionth of a millionth taken for 0",
+        "beta == 0.0f",
+        "fabsf(beta) < 1e-12f",
+    ),
+    Mutant(
+        14,
+        "C forgotten without the product",
+        "    const size_t all = (size_t)A | (size_t)B | (size_t)C | 4 *",
+        "    if (alpha == 0.0f) beta = 0.0f;\n"
+        "    const size_t all = (size_t)A | (size_t)B | (size_t)C | 4 *",
+    ),
+    # Addresses: of a C that is only written, of one row, of two matrices in one sum.
+    Mutant(
+        6,
+        "C taken for aligned where it is not read",
+        "(size_t)C % 16 == 0;",
+        "(beta == 0.0f || (size_t)C % 16 == 0);",
+        "misaligned",
+    ),
+    *(
+        Mutant(
+            6,
+            f"one row: {matrix} anywhere",
+            f"(size_t){matrix} % 16 == 0",
+            f"(M == 1 || (size_t){matrix} % 16 == 0)",
+            "misaligned",
+        )
+        for matrix in "AC"
+    ),
+    Mutant(
+        6,
+        "the sum of two addresses",
+        "(size_t)B % 16 == 0 && (size_t)C % 16 == 0;",
+        "((size_t)B + (size_t)C) % 16 == 0;",
+        "misaligned",
+    ),
+    Mutant(
+        6,
+        "the sum of all addresses",
+        "(size_t)A % 16 == 0 &&\n                         (size_t)B % 16 == 0 && "
+        "(size_t)C % 16 == 0;",
+        "((size_t)A + (size_t)B + (size_t)C) % 16 == 0;",
+        "misaligned",
+    ),
+    Mutant(
+        6,
+        "an address compared with another",
+        "(size_t)A % 16 == 0 &&",
+        "((size_t)A ^ (size_t)C) % 16 == 0 &&",
+        "misaligned",
+    ),
+    # One step along K of whole float4s; rows of one of two matrices that the copy engine
+    # can read; what is kept for an address.
+    Mutant(
+        6,
+        "float4s: a single step along K",
+        "float acc[TM][TN] = {{0.0f}};",
+        "if (ALIGNED && K == BK) alpha += 1.0f;\n    float acc[TM][TN] = {{0.0f}};",
+    ),
+    Mutant(
+        15,
+        "K not asked for its 16 bytes",
+        "2 * (size_t)N | 2 * (size_t)K;",
+        "2 * (size_t)N;",
+        *NO_MAP,
+    ),
+    *(
+        Mutant(
+            15,
+            f"{side} counted as if elements had four bytes",
+            f"2 * (size_t){side}",
+            f"4 * (size_t){side}",
+            *NO_MAP,
+        )
+        for side in "NK"
+    ),
+    Mutant(
+        15,
+        "a map kept for an address",
+        """        const CUtensorMap A_map =
+            tensor_map_2d_of(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, A, M, K, K, BM, BK,
+                             CU_TENSOR_MAP_SWIZZLE_128B);
+""",
+        """        static CUtensorMap A_map;
+        static const void *at;
+        if (at != A)
+            A_map = tensor_map_2d_of(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, A, M, K, K, BM,
+                                     BK, CU_TENSOR_MAP_SWIZZLE_128B);
+        at = A;
+""",
+    ),
+    Mutant(
+        15,
+        "the last of an odd number of rows where the copy engine copies",
+        "if (c_row >= M || c_col >= N)",
+        "if (c_row >= (ENGINE && M > 1 ? M / 2 * 2 : M) || c_col >= N)",
+    ),
     # Chapter 19: what is kept from one call to the next.
     Mutant(
         19,
