@@ -652,6 +652,7 @@ EMU_FASTER(log10f)
 EMU_FASTER(sinf)
 EMU_FASTER(cosf)
 EMU_FASTER(tanf)
+EMU_FASTER(tanhf)
 #undef EMU_FASTER
 /* As CUDA defines it (CUDA C++ Programming Guide, "Intrinsic Functions"): a negative number
  * has no logarithm, so all its powers are NaN. */
