@@ -666,6 +666,10 @@ EMU_FAST void __sincosf(float x, float *sine, float *cosine) noexcept
     *cosine = cosf(x);
 }
 #undef EMU_FAST
+/* One of the counters of a profiler, which nobody reads. */
+EMU_FN void __prof_trigger(int)
+{
+}
 EMU_FN float __saturatef(float x)
 {
     return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f;
