@@ -1088,6 +1088,11 @@ static void rewrite_shared(struct translation *t, int i)
                          n, n, n, n, text);
         place = format("*static_cast<emu_t%d *>(%s);", n, place);
         code = format("%s struct emu_a%d {%s char c; };", code, n, alignment);
+        /* g++ and clang++ take arrays of any length for typedefs. */
+        if (!dynamic)
+            code = format("%s static_assert(__builtin_constant_p(sizeof(emu_t%d)), "
+                          "\"the size of __shared__ %s must be a constant\");",
+                          code, n, text);
         if (in_function(t)) {
             code = format("%s%s emu_t%d &%s = %s", code, site, n, text, place);
         } else {
