@@ -178,6 +178,24 @@ MISTAKES = {
         """,
         "a __global__ function must return void",
     ),
+    "a shared array whose size only the launch knows": (
+        """
+        template <int N> __global__ void fixed(int *x)
+        {
+            __shared__ int s[2 * N][sizeof(int)];
+            s[0][0] = 1;
+            *x = s[0][0];
+        }
+        __global__ void k(int *x)
+        {
+            __shared__ int s[4][blockDim.x]; // HERE
+            s[0][0] = 1;
+            *x = s[0][0];
+        }
+        int main() { fixed<4><<<1, 1>>>(nullptr); k<<<1, 1>>>(nullptr); }
+        """,
+        "the size of __shared__ s must be a constant",
+    ),
     "a kernel's name with letters that nvcc does not take": (
         """
         __global__ void κ(int *Π) { *Π = 1; } // HERE

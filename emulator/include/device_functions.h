@@ -652,6 +652,7 @@ EMU_FASTER(log10f)
 EMU_FASTER(sinf)
 EMU_FASTER(cosf)
 EMU_FASTER(tanf)
+EMU_FASTER(tanhf)
 #undef EMU_FASTER
 /* As CUDA defines it (CUDA C++ Programming Guide, "Intrinsic Functions"): a negative number
  * has no logarithm, so all its powers are NaN. */
@@ -665,6 +666,10 @@ EMU_FAST void __sincosf(float x, float *sine, float *cosine) noexcept
     *cosine = cosf(x);
 }
 #undef EMU_FAST
+/* One of the counters of a profiler, which nobody reads. */
+EMU_FN void __prof_trigger(int)
+{
+}
 EMU_FN float __saturatef(float x)
 {
     return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f;

@@ -439,6 +439,9 @@ typedef enum CUmem_range_attribute_enum {
 #define cuMemsetD8 cuMemsetD8_v2
 #define cuMemsetD16 cuMemsetD16_v2
 #define cuMemsetD32 cuMemsetD32_v2
+#define cuMemsetD2D8 cuMemsetD2D8_v2
+#define cuMemsetD2D16 cuMemsetD2D16_v2
+#define cuMemsetD2D32 cuMemsetD2D32_v2
 #define cuMemAdvise cuMemAdvise_v2
 #define cuMemPrefetchAsync cuMemPrefetchAsync_v2
 #define cuStreamDestroy cuStreamDestroy_v2
@@ -525,6 +528,18 @@ CUresult cuMemsetD16Async(CUdeviceptr pointer, unsigned short value, size_t coun
                           CUstream stream);
 CUresult cuMemsetD32Async(CUdeviceptr pointer, unsigned int value, size_t count,
                           CUstream stream);
+CUresult cuMemsetD2D8(CUdeviceptr pointer, size_t pitch, unsigned char value,
+                      size_t width, size_t height);
+CUresult cuMemsetD2D8Async(CUdeviceptr pointer, size_t pitch, unsigned char value,
+                           size_t width, size_t height, CUstream stream);
+CUresult cuMemsetD2D16(CUdeviceptr pointer, size_t pitch, unsigned short value,
+                       size_t width, size_t height);
+CUresult cuMemsetD2D16Async(CUdeviceptr pointer, size_t pitch, unsigned short value,
+                            size_t width, size_t height, CUstream stream);
+CUresult cuMemsetD2D32(CUdeviceptr pointer, size_t pitch, unsigned int value,
+                       size_t width, size_t height);
+CUresult cuMemsetD2D32Async(CUdeviceptr pointer, size_t pitch, unsigned int value,
+                            size_t width, size_t height, CUstream stream);
 
 /* Pools of memory, and hints about managed memory */
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device);

@@ -180,6 +180,16 @@ EMU_FN bool emu_unordered(float a, float b)
     EMU_IS(T2, name2, (T2 a, T2 b), a op b)                                              \
     EMU_IS(T2, name2##_rn, (T2 a, T2 b), a op b)
 
+/* Before and behind. */
+#define EMU_FLOAT16_STEP(T_, op, one)                                                    \
+    EMU_IS(T_ &, operator op##op, (T_ & a), a = a op one)                                \
+    EMU_FN T_ operator op##op(T_ &a, int)                                                \
+    {                                                                                    \
+        const T_ before = a;                                                             \
+        op##op a;                                                                        \
+        return before;                                                                   \
+    }
+
 /* A comparison: __heq and, where a NaN makes it true, __hequ; of pairs, each by itself, as
  * numbers or as masks, or whether it is so of both. */
 #define EMU_FLOAT16_COMPARE(T_, T2, op, name, operators)                                 \
@@ -224,6 +234,10 @@ EMU_FN bool emu_unordered(float a, float b)
     EMU_FLOAT16_BINARY(T_, T2, -, emu_sub16, __hsub, __hsub2)                            \
     EMU_FLOAT16_BINARY(T_, T2, *, emu_mul16, __hmul, __hmul2)                            \
     EMU_FLOAT16_BINARY(T_, T2, /, emu_div16, __hdiv, __h2div)                            \
+    EMU_FLOAT16_STEP(T_, +, T_(1))                                                       \
+    EMU_FLOAT16_STEP(T_, -, T_(1))                                                       \
+    EMU_FLOAT16_STEP(T2, +, T2(T_(1), T_(1)))                                            \
+    EMU_FLOAT16_STEP(T2, -, T2(T_(1), T_(1)))                                            \
     EMU_FLOAT16_COMPARE(T_, T2, ==, eq, __hbeq2)                                         \
     EMU_FLOAT16_COMPARE(T_, T2, !=, ne, __hbneu2)                                        \
     EMU_FLOAT16_COMPARE(T_, T2, <, lt, __hblt2)                                          \

@@ -5,6 +5,7 @@
 #include <cooperative_groups.h>
 #include <cuda/pipeline>
 #include <cuda/std/array>
+#include <cuda/std/chrono>
 #include <cuda/std/type_traits>
 #include <utility>
 
@@ -29,7 +30,8 @@ __global__ void copy_by_barrier(const int *in, int *out)
     bar.arrive_and_wait();
     const int sum = tile[4 * THREADS - 1 - i];
     auto token = bar.arrive();
-    bar.wait(std::move(token));
+    while (!bar.try_wait_for(std::move(token), cuda::std::chrono::nanoseconds(20)))
+        continue;
     cuda::memcpy_async(cg::this_thread_block(), tile, in, sizeof tile, bar);
     bar.arrive_and_wait();
     out[i] = sum + tile[i];

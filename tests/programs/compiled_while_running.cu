@@ -16,6 +16,8 @@ static const char source[] = R"(
 
 __constant__ float factor[2];
 static __device__ int blocks;
+extern "C" __constant__ int shift[3]; // nvcc warns, and takes it for the variable
+namespace outer { namespace inner { __device__ int seen; } }
 
 extern "C" __global__ void scale(float *x, int n)
 {
@@ -25,6 +27,7 @@ extern "C" __global__ void scale(float *x, int n)
     __syncthreads();
     if (i < n) x[i] = scaled(tile[threadIdx.x], factor[1]);
     if (threadIdx.x == 0) atomicAdd(&blocks, 1);
+    if (i == 0) outer::inner::seen = shift[2];
 }
 
 template <typename T, int K> __global__ void add(T *x, T by)
@@ -54,6 +57,7 @@ int main()
     RTC(nvrtcCreateProgram(&program, source, "scale.cu", 1, headers, names));
     RTC(nvrtcAddNameExpression(program, "add<int, 3>"));
     RTC(nvrtcAddNameExpression(program, "&factor"));
+    RTC(nvrtcAddNameExpression(program, "&outer::inner::seen"));
     EXPECT(nvrtcGetLoweredName(program, "&factor", &lowered) ==
            NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION);
     RTC(nvrtcCompileProgram(program, 3, options));
@@ -64,13 +68,19 @@ int main()
 
     CUmodule module, again;
     CUfunction function;
-    CUdeviceptr factor, blocks, other, d;
+    CUdeviceptr factor, blocks, other, shift, seen, d;
     DO(cuModuleLoadData(&module, ptx));
     DO(cuModuleLoadDataEx(&again, ptx, 0, nullptr, nullptr));
     free(ptx);
     RTC(nvrtcGetLoweredName(program, "&factor", &lowered));
     DO(cuModuleGetGlobal(&factor, &bytes, module, lowered));
     EXPECT(bytes == 2 * sizeof(float));
+    RTC(nvrtcGetLoweredName(program, "&outer::inner::seen", &lowered));
+    DO(cuModuleGetGlobal(&seen, &bytes, module, lowered));
+    EXPECT(bytes == sizeof(int));
+    DO(cuModuleGetGlobal(&shift, &bytes, module, "shift"));
+    EXPECT(bytes == 3 * sizeof(int));
+    DO(cuMemsetD32(shift, 8, 3));
     DO(cuModuleGetGlobal(&blocks, &bytes, module, "blocks"));
     DO(cuModuleGetGlobal(&other, &bytes, again, "blocks"));
     EXPECT(bytes == sizeof(int) && other != blocks);
@@ -90,6 +100,8 @@ int main()
     for (int i = 0; i < N; i++) EXPECT(h[i] == 3.0f * float(i) + 1.0f);
     DO(cuMemcpyDtoH(&count, blocks, sizeof count));
     EXPECT(count == 2);
+    DO(cuMemcpyDtoH(&count, seen, sizeof count));
+    EXPECT(count == 8);
     DO(cuMemcpyDtoH(&count, other, sizeof count));
     EXPECT(count == 0);
 

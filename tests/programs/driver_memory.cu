@@ -97,6 +97,15 @@ static void memory()
 
     CUdeviceptr rows;
     DO(cuMemAllocPitch(&rows, &pitch, 10 * sizeof(int), 10, 4));
+    DO(cuMemsetD2D8(rows, pitch, 1, 10 * sizeof(int), 4));
+    DO(cuMemsetD2D32Async(rows + 8, pitch, 7, 2, 3, nullptr));
+    DO(cuMemsetD2D16(rows + pitch, pitch, 0x1234, 2, 1));
+    for (int row = 0; row < 4; row++) {
+        DO(cuMemcpyDtoH(out, rows + row * pitch, 10 * sizeof(int)));
+        EXPECT(out[0] == (row == 1 ? 0x12341234 : 0x01010101));
+        for (int i = 1; i < 10; i++)
+            EXPECT(out[i] == (row < 3 && (i == 2 || i == 3) ? 7 : 0x01010101));
+    }
     CUDA_MEMCPY2D to = {}, from = {};
     to.srcMemoryType = CU_MEMORYTYPE_HOST;
     to.srcHost = in;

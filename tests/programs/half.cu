@@ -30,6 +30,10 @@ int main(void)
     EXPECT(sizeof(__half) == 2);
     const __half three = +__float2half(1.0f) * __float2half(3.0f);
     EXPECT(__half2float(three) == 3.0f && __low2float(+__half2(three, -three)) == 3.0f);
+    __half step = three;
+    __half2 both(three, step);
+    EXPECT(__half2float(step++) == 3.0f && __half2float(--step) == 3.0f);
+    EXPECT(__low2float(both--) == 3.0f && __high2float(++both) == 3.0f);
     // 2049 has no half of its own: it lies between 2048 and 2050, and the even one wins.
     EXPECT(__half2float(__float2half(2049.0f)) == 2048.0f);
     EXPECT(__half2float(__float2half(65504.0f)) == 65504.0f &&

@@ -14,7 +14,7 @@ __global__ void floats(float x, float *out)
     out[i++] = fminf(x, 0.5f) + fmaxf(x, 0.5f) + fabsf(-x) + copysignf(x, -1.0f);
     out[i++] = floorf(x) + ceilf(x) + truncf(-x) + roundf(x) + rintf(x) + fmodf(x, 0.4f);
     out[i++] = erff(x) + erfcf(x) + tgammaf(x) + lgammaf(x);
-    out[i++] = atan2f(x, 2.0f) + asinf(x / 2) + acosf(x / 2) + tanhf(x) + sinhf(x) +
+    out[i++] = atan2f(x, 2.0f) + asinf(x / 2) + acosf(x / 2) + __tanhf(x) + sinhf(x) +
                hypotf(x, 1.0f);
     out[i++] = __fadd_rn(x, 1.0f) * __fmul_rn(x, x) - __fsub_rn(x, 1.0f) + __frcp_rn(x) +
                __fsqrt_rn(x);

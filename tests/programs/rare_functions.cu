@@ -28,6 +28,7 @@ static __device__ unsigned pair(int high, int low)
 
 __global__ void integers(table *t)
 {
+    __prof_trigger(1);
     ROW(__dp4a(make_char4(1, -2, 3, -4), make_char4(5, 6, -7, -8), 100), 104);
     ROW(__dp4a(make_uchar4(255, 1, 2, 3), make_uchar4(255, 4, 5, 6), 1u), 65058);
     ROW(__dp2a_lo(make_short2(3, -2), make_char4(4, 5, 6, 7), 10), 12);

@@ -238,6 +238,22 @@ static void orders()
     EXPECT(keys[4] == 1 && values[0] == 0 && values[1] == 1000 && values[2] == 2000);
     EXPECT(thrust::lower_bound(keys.begin(), keys.end(), 500) - keys.begin() == 1500);
     EXPECT(thrust::binary_search(keys.begin(), keys.end(), 999));
+    const thrust::greater<int> down;
+    EXPECT(thrust::lower_bound(sorted.begin(), sorted.end(), 900, down) -
+               sorted.begin() ==
+           297);
+    EXPECT(thrust::binary_search(thrust::device, sorted.begin(), sorted.end(), 7, down) &&
+           !thrust::binary_search(sorted.begin(), sorted.end(), 1000, down));
+    const auto equals = thrust::equal_range(keys.begin(), keys.end(), 20);
+    EXPECT(equals.first - keys.begin() == 60 && equals.second - equals.first == 3);
+    thrust::device_vector<int> wanted(2), places(2);
+    wanted[0] = 998, wanted[1] = -1;
+    thrust::upper_bound(sorted.begin(), sorted.end(), wanted.begin(), wanted.end(),
+                        places.begin(), down);
+    EXPECT(places[0] == 6 && places[1] == n);
+    thrust::binary_search(keys.begin(), keys.end(), wanted.begin(), wanted.end(),
+                          places.begin());
+    EXPECT(places[0] == 1 && places[1] == 0);
 
     thrust::device_vector<int> groups(n), counts(n);
     const auto ends = thrust::reduce_by_key(keys.begin(), keys.end(),

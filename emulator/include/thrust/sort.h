@@ -265,20 +265,25 @@ std::ptrdiff_t emu_partition_point(It at, std::ptrdiff_t n, Before before)
     }
     return low;
 }
-#define EMU_BOUND(name, before)                                                          \
-    template <class It, class T> It name(It first, It last, const T &value)              \
+/* name(first, last, value) as a Result: what `found` gives at `at`, which has n elements, in
+ * the order of less_than; and, for each of several values, as a number. */
+#define EMU_SEARCH(name, Result, begin, found)                                           \
+    template <class It, class T, class Less>                                             \
+    Result name(It first, It last, const T &value, Less less_than)                       \
     {                                                                                    \
         using X = emu_value<It>;                                                         \
         const std::ptrdiff_t n = last - first;                                           \
         const auto at = emu_raw(first);                                                  \
-        return first + emu_run("thrust::" #name, emu_on_device<It>(), [=]() mutable {    \
-                   return emu_partition_point(at, n,                                     \
-                                              [=](const X &x) { return before; });       \
-               });                                                                       \
+        return begin emu_run("thrust::" #name, emu_on_device<It>(),                      \
+                             [=]() mutable { return found; });                           \
     }                                                                                    \
-    /* for each of several values, as numbers */                                         \
-    template <class It, class Values, class Out>                                         \
-    Out name(It first, It last, Values values, Values values_end, Out out)               \
+    template <class It, class T> Result name(It first, It last, const T &value)          \
+    {                                                                                    \
+        return ::thrust::name(first, last, value, less<>());                             \
+    }                                                                                    \
+    template <class It, class Values, class Out, class Less>                             \
+    Out name(It first, It last, Values values, Values values_end, Out out,               \
+             Less less_than)                                                             \
     {                                                                                    \
         using X = emu_value<It>;                                                         \
         const std::ptrdiff_t n = last - first, count = values_end - values;              \
@@ -288,22 +293,39 @@ std::ptrdiff_t emu_partition_point(It at, std::ptrdiff_t n, Before before)
         emu_run("thrust::" #name, emu_on_device<It, Values, Out>(), [=]() mutable {      \
             for (std::ptrdiff_t i = 0; i < count; i++) {                                 \
                 const emu_value<Values> value = v[i];                                    \
-                to[i] = static_cast<emu_value<Out>>(                                     \
-                    emu_partition_point(at, n, [=](const X &x) { return before; }));     \
+                to[i] = static_cast<emu_value<Out>>(found);                              \
             }                                                                            \
         });                                                                              \
         return out + count;                                                              \
     }                                                                                    \
+    template <class It, class Values, class Out>                                         \
+    Out name(It first, It last, Values values, Values values_end, Out out)               \
+    {                                                                                    \
+        return ::thrust::name(first, last, values, values_end, out, less<>());           \
+    }                                                                                    \
     EMU_WITH_POLICY(name)
-EMU_BOUND(lower_bound, x < value)
-EMU_BOUND(upper_bound, !(value < x))
-#undef EMU_BOUND
-template <class It, class T> bool binary_search(It first, It last, const T &value)
+#define EMU_LOWER                                                                        \
+    emu_partition_point(at, n, [&](const X &x) { return less_than(x, value); })
+#define EMU_UPPER                                                                        \
+    emu_partition_point(at, n, [&](const X &x) { return !less_than(value, x); })
+EMU_SEARCH(lower_bound, It, first +, EMU_LOWER)
+EMU_SEARCH(upper_bound, It, first +, EMU_UPPER)
+EMU_SEARCH(binary_search, bool, , EMU_LOWER != EMU_UPPER)
+#undef EMU_LOWER
+#undef EMU_UPPER
+#undef EMU_SEARCH
+
+template <class It, class T, class Less>
+pair<It, It> equal_range(It first, It last, const T &value, Less less_than)
 {
-    const It at = ::thrust::lower_bound(first, last, value);
-    return at != last && !(value < static_cast<emu_value<It>>(*at));
+    return {::thrust::lower_bound(first, last, value, less_than),
+            ::thrust::upper_bound(first, last, value, less_than)};
 }
-EMU_WITH_POLICY(binary_search)
+template <class It, class T> pair<It, It> equal_range(It first, It last, const T &value)
+{
+    return ::thrust::equal_range(first, last, value, less<>());
+}
+EMU_WITH_POLICY(equal_range)
 
 } // namespace thrust
 

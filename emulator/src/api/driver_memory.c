@@ -316,14 +316,21 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *what, CUstream stream)
 
 /* ---- filled ---- */
 
+static CUresult fill_rows(CUdeviceptr pointer, size_t pitch, unsigned value,
+                          size_t element, size_t width, size_t height, CUstream stream,
+                          enum emu_host waits, const void *pc)
+{
+    NEED_CONTEXT;
+    if (width > SIZE_MAX / element) return CUDA_ERROR_INVALID_VALUE;
+    return (CUresult)emu_fill(POINTER(pointer), pitch, value, element, width * element,
+                              height, stream, waits, pc);
+}
+
 static CUresult fill(CUdeviceptr pointer, unsigned value, size_t element, size_t count,
                      CUstream stream, enum emu_host waits, const void *pc)
 {
-    NEED_CONTEXT;
-    if (count > SIZE_MAX / element) return CUDA_ERROR_INVALID_VALUE;
-    const size_t bytes = count * element;
-    return (CUresult)emu_fill(POINTER(pointer), bytes, value, element, bytes, 1, stream,
-                              waits, pc);
+    return fill_rows(pointer, count * element, value, element, count, 1, stream, waits,
+                     pc);
 }
 
 CUresult cuMemsetD8(CUdeviceptr pointer, unsigned char value, size_t count)
@@ -357,6 +364,42 @@ CUresult cuMemsetD32Async(CUdeviceptr pointer, unsigned int value, size_t count,
                           CUstream stream)
 {
     return fill(pointer, value, 4, count, stream, GOES_ON, CALLER);
+}
+
+CUresult cuMemsetD2D8(CUdeviceptr pointer, size_t pitch, unsigned char value,
+                      size_t width, size_t height)
+{
+    return fill_rows(pointer, pitch, value, 1, width, height, 0, WAITS, CALLER);
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr pointer, size_t pitch, unsigned char value,
+                           size_t width, size_t height, CUstream stream)
+{
+    return fill_rows(pointer, pitch, value, 1, width, height, stream, GOES_ON, CALLER);
+}
+
+CUresult cuMemsetD2D16(CUdeviceptr pointer, size_t pitch, unsigned short value,
+                       size_t width, size_t height)
+{
+    return fill_rows(pointer, pitch, value, 2, width, height, 0, WAITS, CALLER);
+}
+
+CUresult cuMemsetD2D16Async(CUdeviceptr pointer, size_t pitch, unsigned short value,
+                            size_t width, size_t height, CUstream stream)
+{
+    return fill_rows(pointer, pitch, value, 2, width, height, stream, GOES_ON, CALLER);
+}
+
+CUresult cuMemsetD2D32(CUdeviceptr pointer, size_t pitch, unsigned int value,
+                       size_t width, size_t height)
+{
+    return fill_rows(pointer, pitch, value, 4, width, height, 0, WAITS, CALLER);
+}
+
+CUresult cuMemsetD2D32Async(CUdeviceptr pointer, size_t pitch, unsigned int value,
+                            size_t width, size_t height, CUstream stream)
+{
+    return fill_rows(pointer, pitch, value, 4, width, height, stream, GOES_ON, CALLER);
 }
 
 /* ---- streams and events ---- */

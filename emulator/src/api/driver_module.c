@@ -316,17 +316,33 @@ static size_t size_of(const char *name, const struct emu_bytes *object)
     return 0;
 }
 
+/* What a::b is called by compilers and linker, _ZN1a1bE; any other name as it is. */
+static char *name_for_linker(const char *name)
+{
+    if (!strstr(name, "::")) return emu_copy_of(name);
+    char *const whole = emu_resized(NULL, "for a name", 2 * strlen(name) + 8, 1);
+    char *end = whole + sprintf(whole, "_ZN");
+    for (size_t length; *name; name += length + strspn(name + length, ":")) {
+        length = strcspn(name, ":");
+        if (length) end += sprintf(end, "%zu%.*s", length, (int)length, name);
+    }
+    strcpy(end, "E");
+    return whole;
+}
+
 CUresult cuModuleGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUmodule module,
                            const char *name)
 {
     EMU_ALONE;
     if (!is_module(module)) return CUDA_ERROR_INVALID_HANDLE;
     if (!name) return CUDA_ERROR_INVALID_VALUE;
-    const void *const address = dlsym(module->handle, name);
-    if (!address || !emu_is_device_variable(address)) return CUDA_ERROR_NOT_FOUND;
-    if (pointer) *pointer = (CUdeviceptr)(uintptr_t)address;
-    if (bytes) *bytes = size_of(name, &module->object);
-    return CUDA_SUCCESS;
+    char *const symbol = name_for_linker(name);
+    const void *const address = dlsym(module->handle, symbol);
+    const bool found = address && emu_is_device_variable(address);
+    if (found && pointer) *pointer = (CUdeviceptr)(uintptr_t)address;
+    if (found && bytes) *bytes = size_of(symbol, &module->object);
+    free(symbol);
+    return found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 /* ---- the linker: of one module, which is whole already ---- */

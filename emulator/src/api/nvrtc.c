@@ -124,8 +124,8 @@ nvrtcResult nvrtcAddNameExpression(nvrtcProgram p, const char *expression)
         emu_resized(p->expressions, "for names", (size_t)i + 1, sizeof *p->expressions);
     p->lowered = emu_resized(p->lowered, "for names", (size_t)i + 1, sizeof *p->lowered);
     p->expressions[i] = emu_copy_of(expression);
-    /* A kernel is registered by the expression itself. Of a variable the linker's name is
-     * its own, unless it lies in a namespace. */
+    /* A kernel is registered by the expression itself, and a variable is found by its
+     * name, namespaces included. */
     expression += strspn(expression, " ");
     p->lowered[i] = emu_copy_of(*expression == '&' ? expression + 1 : p->expressions[i]);
     return NVRTC_SUCCESS;

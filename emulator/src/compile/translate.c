@@ -102,14 +102,19 @@ struct translation {
 };
 
 /* In the form of the compilers, the line itself included. */
-static void error(struct translation *t, int i, const char *message)
+static void say(const struct translation *t, int i, const char *kind, const char *message)
 {
     const struct token *token = &t->tokens[i];
     const char *start = token->text, *end = token->text;
     while (start > t->text && start[-1] != '\n') start--;
     while (end < t->end && *end != '\n') end++;
-    fprintf(stderr, "%s:%d: error: %s\n%5d | %.*s\n", token->file, token->line, message,
-            token->line, (int)(end - start), start);
+    fprintf(stderr, "%s:%d: %s: %s\n%5d | %.*s\n", token->file, token->line, kind,
+            message, token->line, (int)(end - start), start);
+}
+
+static void error(struct translation *t, int i, const char *message)
+{
+    say(t, i, "error", message);
     t->errors++;
 }
 
@@ -786,6 +791,22 @@ static void note_variable_of_template(struct translation *t, int i)
     add_after(t, close, ")");
 }
 
+/* Where each file has its device variables to itself, `extern` and `extern "C"` promise
+ * none elsewhere: nvcc takes them for the variable. */
+static bool is_elsewhere(struct translation *t, const struct declaration *d)
+{
+    if (!d->is_extern || t->visibility == ALL_FILES) return d->is_extern;
+    say(t, previous(t, d->terminator), "warning",
+        "extern declaration of a device variable is treated as its definition: only with "
+        "-rdc=true can it lie in another file");
+    for (int i = d->start; i < d->terminator; i = next(t, i)) {
+        if (!is(t, i, "extern")) continue;
+        replace(t, i, "");
+        if (*t->tokens[next(t, i)].text == '"') replace(t, next(t, i), "");
+    }
+    return false;
+}
+
 /* A variable in device memory. nvcc keeps it to its source file unless told otherwise.
  * The section is how the runtime knows which of the program's variables kernels may
  * touch. */
@@ -801,7 +822,7 @@ static const char *device_variable(struct translation *t, const struct declarati
     for (int i = d->start; i < d->terminator; i = next(t, i))
         computed |= is(t, i, "constexpr");
     const bool of_library = t->tokens[d->start].system && d->template_open >= 0;
-    if (d->is_extern || computed || of_library) return "";
+    if (computed || of_library || is_elsewhere(t, d)) return "";
     if (d->template_open >= 0) {
         const int name = template_name(t, d->terminator);
         if (name >= 0) replace(t, name, word_at(t, name)); /* no use of it */
@@ -1067,6 +1088,11 @@ static void rewrite_shared(struct translation *t, int i)
                          n, n, n, n, text);
         place = format("*static_cast<emu_t%d *>(%s);", n, place);
         code = format("%s struct emu_a%d {%s char c; };", code, n, alignment);
+        /* g++ and clang++ take arrays of any length for typedefs. */
+        if (!dynamic)
+            code = format("%s static_assert(__builtin_constant_p(sizeof(emu_t%d)), "
+                          "\"the size of __shared__ %s must be a constant\");",
+                          code, n, text);
         if (in_function(t)) {
             code = format("%s%s emu_t%d &%s = %s", code, site, n, text, place);
         } else {
