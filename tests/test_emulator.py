@@ -178,6 +178,31 @@ MISTAKES = {
         """,
         "a __global__ function must return void",
     ),
+    "an exception in a kernel": (
+        """
+        struct matrix { int rows; matrix() throw() : rows(1) { if (!rows) throw 1; } };
+        __global__ void k(int *x)
+        {
+            auto one = []() throw() { return 1; };
+            if (*x != one()) throw 1; // HERE
+        }
+        int main() { try { matrix m; return m.rows - 1; } catch (int) { return 2; } }
+        """,
+        "device code does not support exceptions",
+    ),
+    "a type looked up while a kernel runs": (
+        """
+        struct shape { virtual __device__ int corners() { return 0; } };
+        struct square : shape { __device__ int corners() { return 4; } };
+        __device__ int corners(shape *s)
+        {
+            return dynamic_cast<square *>(s) != nullptr; // HERE
+        }
+        __global__ void k(int *x) { square s; *x = corners(&s); }
+        int main() { square s; return dynamic_cast<shape *>(&s) == nullptr; }
+        """,
+        "dynamic_cast is not allowed in device code",
+    ),
     "a shared array whose size only the launch knows": (
         """
         template <int N> __global__ void fixed(int *x)

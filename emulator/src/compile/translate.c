@@ -2163,6 +2163,16 @@ static bool leaves_its_result(struct translation *t, int i)
            !program_declares(t, i);
 }
 
+/* C++ that needs more of a machine than a GPU gives. `throw()` is a promise, of a lambda. */
+static void check_for_device(struct translation *t, int i)
+{
+    if (!is(t, i, "throw") || !is(t, next(t, i), "(") || !is(t, third(t, i), ")"))
+        error(t, i,
+              is_among(t, i, "throw try")
+                  ? "device code does not support exceptions"
+                  : format("%s is not allowed in device code", word_at(t, i)));
+}
+
 static void rewrite_word(struct translation *t, int i)
 {
     if (t->tokens[i].replacement) return; /* done with its declaration */
@@ -2207,6 +2217,9 @@ static void rewrite_word(struct translation *t, int i)
         unroll_loop(t, i);
     } else if (is(t, i, "static") && t->tokens[i].device && !t->tokens[i].system) {
         note_local_static(t, i);
+    } else if (is_among(t, i, "throw try typeid dynamic_cast") && t->tokens[i].device &&
+               !t->tokens[i].system) {
+        check_for_device(t, i);
     } else if (is_among(t, i, "asm __asm__ __asm")) {
         rewrite_asm(t, i);
     } else if (is_among(t, i, "class struct")) {
