@@ -190,6 +190,36 @@ MISTAKES = {
         """,
         "device code does not support exceptions",
     ),
+    "a kernel that writes to a stream of C++": (
+        """
+        #include <iostream>
+        #include <vector>
+        using namespace std;
+        struct list { int string; };
+        __device__ int to_string(list l) { return l.string; }
+        __global__ void k(int *x, list l)
+        {
+            std::vector<int>::value_type vector = to_string(l) << 2;
+            cout << vector + *x << "\\n"; // HERE
+        }
+        int main() { vector<int> v(3); cout << v.size() << "\\n"; }
+        """,
+        "cout is of the host's library; a kernel can only call __device__ functions",
+    ),
+    "a kernel with a vector that grows": (
+        """
+        #include <vector>
+        using namespace std;
+        __host__ __device__ int one() { return 1; }
+        __global__ void k(int *x)
+        {
+            vector<int> v(*x); // HERE
+            *x = v[0] + one();
+        }
+        int main() { vector<int> v(3); return (int)v.size() - 3 * one(); }
+        """,
+        "vector is of the host's library; a kernel can only call __device__ functions",
+    ),
     "a type looked up while a kernel runs": (
         """
         struct shape { virtual __device__ int corners() { return 0; } };

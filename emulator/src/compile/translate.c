@@ -1407,10 +1407,56 @@ static void check_called_by_kernel(struct translation *t, int i)
                  word_at(t, i)));
 }
 
+/* The last of the three that begin at i. */
+static int third(const struct translation *t, int i)
+{
+    return next(t, next(t, i));
+}
+
+/* Whether the program itself has a type by the name at i. */
+static bool program_has_type(const struct translation *t, int i)
+{
+    for (int k = -1; (k = next_named(t, k, word_at(t, i))) >= 0;)
+        if (!t->tokens[k].system &&
+            is_among(t, previous(t, k), "class struct union enum typename"))
+            return true;
+    return false;
+}
+
+/* Of the standard library a kernel can use what is constexpr or only a type. These are
+ * neither: they write, or ask for memory, or for threads. Of some, no program has another. */
+static bool is_of_the_hosts_library(struct translation *t, int i)
+{
+    static const char streams[] = "cout cerr clog cin",
+                      others[] = "vector string deque list forward_list map multimap set "
+                                 "multiset unordered_map unordered_set stack queue "
+                                 "priority_queue function shared_ptr unique_ptr thread "
+                                 "mutex stringstream ostringstream ofstream ifstream "
+                                 "to_string make_shared make_unique";
+    const int before = previous(t, i);
+    const bool qualified = is(t, before, "::") && is(t, previous(t, before), "std");
+    if (!is_among(t, i, streams) && !is_among(t, i, others)) return false;
+    if (!qualified && (is_among(t, before, ":: . ->") || is_own_name(t, i) ||
+                       program_has_type(t, i) || program_declares(t, i)))
+        return false;
+    if (is_among(t, i, streams))
+        return qualified ||
+               (is_among(t, next(t, i), "< >") && is_among(t, third(t, i), "< >"));
+    const int behind = over_angles(t, next(t, i));
+    if (behind > 0) return !is(t, next(t, behind), "::"); /* std::vector<int>::iterator */
+    return qualified && !is(t, next(t, i), "::");
+}
+
 /* ... and a kernel can only be launched. Token i is a name. */
 static void check_called(struct translation *t, int i)
 {
-    if (!in_function(t) || !is_name(t, i) || !is(t, next(t, i), "(")) return;
+    if (!in_function(t) || !is_name(t, i)) return;
+    if (t->tokens[i].device && !t->tokens[i].host && is_of_the_hosts_library(t, i))
+        error(t, i,
+              format("%s is of the host's library; a kernel can only call __device__ "
+                     "functions",
+                     word_at(t, i)));
+    if (!is(t, next(t, i), "(")) return;
     const int before = previous(t, i);
     if (is_name(t, before) || is_among(t, before, ". -> :: * & > ]")) return;
     char *name = word_at(t, i);
@@ -1426,12 +1472,6 @@ static void check_called(struct translation *t, int i)
     error(t, i,
           format("%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name,
                  name));
-}
-
-/* The last of the three that begin at i. */
-static int third(const struct translation *t, int i)
-{
-    return next(t, next(t, i));
 }
 
 static bool is_used_by_its_name(const struct translation *t, int name)
