@@ -2046,7 +2046,7 @@ MUTANTS = [
     Mutant(15, "B taken for aligned", "(size_t)A | (size_t)B", "(size_t)A", *NO_MAP),
     Mutant(15, "C taken for aligned", "(size_t)B | (size_t)C", "(size_t)B"),
     Mutant(16, "taken for aligned", "(uintptr_t)matrix % 16 == 0 && ", "", *NO_MAP),
-    Mutant(17, "taken for aligned", "(uintptr_t)matrix % 16 == 0 && ", ""),
+    Mutant(17, "taken for aligned", "(uintptr_t)matrix % 16 == 0 && ", "", *NO_MAP),
     # Ways of their own for 1 and -1, in which the other multiplier is forgotten, or C.
     Mutant(
         1,

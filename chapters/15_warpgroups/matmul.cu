@@ -214,9 +214,9 @@ static int thread_of(int row, int col)
 
 int main(int argc, char **argv)
 {
-    // For the copy engine, with every edge cut off, and longer than the ring of stages.
+    // For the copy engine, with every edge cut off, and in a third round of the ring.
     static const struct product products[] = {
-        {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
+        {.M = 200, .N = 296, .K = 520, .alpha = 1.5f, .beta = -0.5f},
         {.M = 1100, .N = 264, .K = 8, .alpha = 1.5f, .beta = -0.5f}, // a second GROUP
         // More tiles than a GPU has multiprocessors.
         {.M = 1, .N = 133 * BN + 8, .K = 8, .alpha = 1.5f, .beta = -0.5f},
