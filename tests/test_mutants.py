@@ -2608,8 +2608,8 @@ MUTANTS = [
     Mutant(
         6,
         "the sum of two addresses",
-        "(size_t)B % 16 == 0 && (size_t)C % 16 == 0;",
-        "((size_t)B + (size_t)C) % 16 == 0;",
+        "(size_t)A % 16 == 0 &&\n                         (size_t)B % 16 == 0 && ",
+        "((size_t)A + (size_t)B) % 16 == 0 && ",
         "misaligned",
     ),
     Mutant(
@@ -2623,8 +2623,8 @@ MUTANTS = [
     Mutant(
         6,
         "an address compared with another",
-        "(size_t)A % 16 == 0 &&",
-        "((size_t)A ^ (size_t)C) % 16 == 0 &&",
+        "(size_t)A % 16 == 0 &&\n                         (size_t)B % 16 == 0 && ",
+        "((size_t)A ^ (size_t)B) % 16 == 0 && ",
         "misaligned",
     ),
     # One step along K of whole float4s; rows of one of two matrices that the copy engine
