@@ -1,6 +1,7 @@
 """The web site: what a reader sees and operates. Where there is a Chromium and Sphinx, in it."""
 
 import csv
+import html
 import importlib.util
 import json
 import random
@@ -522,6 +523,34 @@ def page(tmp_path_factory):
     opened = browser.Browser(tmp_path_factory.mktemp("browser"))
     yield opened
     opened.close()
+
+
+@buildable
+def test_no_line_of_a_page_is_lost(site):
+    """Every line of plain prose, without markup, is on the page, in its order of words."""
+
+    def words(text):
+        return " ".join(re.findall(r"\w+", html.unescape(text)))
+
+    lost, seen_lines = [], 0
+    pages = [ROOT / "README.md", *(ROOT / "chapters").rglob("*.md")]
+    pages += [*(ROOT / "exercises").rglob("*.md"), *(ROOT / "emulator").glob("*.md")]
+    for source in pages:
+        name = source.relative_to(ROOT).with_suffix(".html")
+        text = (
+            site / ("index.html" if source == ROOT / "README.md" else name)
+        ).read_text()
+        text = re.sub(r"<(script|style).*?</\1>", "", text, flags=re.S)
+        shown = words(re.sub(r"<[^>]*>", "", text))
+        apart = r"<!--.*?-->|^ *```.*?^ *```|!\[.*?\]|^    .*?$"
+        prose = re.sub(apart, "", source.read_text(), flags=re.S | re.M)
+        for line in re.findall(r"^[^|<>$`*!\[\]()&#_\n]+$", prose, re.M):
+            line = re.sub(r"^\s*(\d+\.|-) ", "", line)
+            seen_lines += 1
+            if words(line) not in shown:
+                lost.append(f"{name}: {line}")
+    assert not lost
+    assert seen_lines > 1000
 
 
 # What is wider than the window, and does not scroll by itself.

@@ -29,6 +29,8 @@ extensions = ["myst_nb"]
 nb_execution_mode = "off"  # make notebooks runs them, and their outputs are stored
 nb_mime_priority_overrides = [("html", "image/svg+xml", 0)]
 myst_enable_extensions = ["html_image", "dollarmath"]  # a notebook's formulas are $$...$$
+# A line that begins with "%" or "+++" is text on GitHub, and so it is here.
+myst_disable_syntax = ["myst_line_comment", "myst_block_break", "myst_target"]
 myst_fence_as_directive = ["math"]  # those of the other pages are as GitHub has them
 myst_update_mathjax = False
 myst_heading_anchors = 6  # GitHub's names for headings
