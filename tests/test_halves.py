@@ -153,6 +153,19 @@ MUTANTS = [
         "ldexpf(sum[j] + acc_lo[j] / LO_SCALE, e - e0)",
         "(sum[j] + acc_lo[j] / LO_SCALE) * power_of_two(e - e0)",
     ),
+    # alpha and beta.
+    one(
+        "C not added where alpha is 1",
+        "work.cuh",
+        "w->alpha * first + w->beta * old.x",
+        "w->alpha == 1.0f ? first : w->alpha * first + w->beta * old.x",
+    ),
+    one(
+        "alpha as a half",
+        "work.cuh",
+        "w->alpha * first + w->beta * old.x",
+        "__half2float(__float2half(w->alpha)) * first + w->beta * old.x",
+    ),
     # Where A, B or C begins.
     one(
         "pairs of A anywhere",

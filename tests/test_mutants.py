@@ -544,6 +544,30 @@ MUTANTS = [
     Mutant(12, "a lane's sums given away twice", "lane & span;", "false;"),
     Mutant(12, "a group's parts not added", "part < s->splits;", "part < s->splits - 1;"),
     Mutant(12, "a thin group's counter kept", "s->arrived[group] = 0;", ";"),
+    Mutant(
+        12,
+        "a stage taken for inside by its first step",
+        "(filler.block_k + 1) * T::BK <= w.K",
+        "filler.block_k * T::BK <= w.K",
+    ),
+    Mutant(
+        12,
+        "few rows: the first chunk of A again",
+        "A[(size_t)m * K + chunk + k]",
+        "A[(size_t)m * K + k_begin + k]",
+    ),
+    Mutant(
+        12,
+        "narrow: round a ring without its first stage",
+        "now = now + 1 < T::STAGES ? now + 1 : 0;\n        next",
+        "now = now + 1 < T::STAGES ? now + 1 : 1;\n        next",
+    ),
+    Mutant(
+        12,
+        "narrow: the stage after next brought next",
+        "k0 + (T::STAGES - 1) * T::BK, k_end",
+        "k0 + T::STAGES * T::BK, k_end",
+    ),
     # Chapter 13: phases.
     Mutant(
         13,
@@ -661,6 +685,15 @@ MUTANTS = [
         "slices: every part of K from 0 on",
         "tile_row, k0 + number * T::BK, come)",
         "tile_row, number * T::BK, come)",
+    ),
+    # Wrong from the third round of the stages on.
+    Mutant(13, "a parity that never goes back", "s->parity ^= 1;", "s->parity = 1;"),
+    # Wrong where K is whole stages: nothing is left of the last.
+    Mutant(
+        13,
+        "the last stage as deep as the rest of K",
+        "min(T::BK, w.K - block_k * T::BK)",
+        "block_k == w.blocks_k - 1 ? w.K % T::BK : T::BK",
     ),
     # Chapter 14: cells that change places, fragments, copies in parts, two precisions.
     Mutant(
@@ -1032,6 +1065,13 @@ MUTANTS = [
         "CLUSTER",
     ),
     Mutant(16, "the last k left out", "divided_up(K, BK)}", "K / BK + (K < BK)}"),
+    # As long as a tile takes as many steps as there are stages, or a multiple, these two are the same.
+    Mutant(
+        16,
+        "stages numbered by a tile's steps",
+        "if (step > 0)\n                release(&empty[before]);",
+        "if (step > 0)\n                release(&empty[(step - 1) % STAGES]);",
+    ),
     # Chapter 17: copies, shares, kinds of tiles; tf32.
     Mutant(
         17,

@@ -82,7 +82,7 @@ static const struct product PRODUCTS[] = {
     {165, 132, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},
     {100, 73, 151, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // medium_tile, shared
     {195, 68, 26, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {145, 133, 36, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // low_tile, whole and shared
+    {145, 133, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // low_tile, whole and shared
     {65, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
     {145, 18, 51, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // high_tile
     {195, 20, 51, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
@@ -91,12 +91,12 @@ static const struct product PRODUCTS[] = {
     {100, 68, 98, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
     {50, 133, 51, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // small_wide_tile
     {50, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {35, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},   // small_flat_tile
-    {1101, 34, 26, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
-    {2049, 66, 9, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a second band of tiles
-    {7, 130, 45, 1.5f, -0.5f},                           // thin.cuh
-    {3, 70, 300, 1.0f, 0.0f},
-    {150, 13, 70, 1.5f, -0.5f},
+    {35, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},    // small_flat_tile
+    {1101, 34, 26, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // a copy of B with longer rows
+    {2049, 66, 9, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // a second band of tiles
+    {7, 130, 45, 1.5f, -0.5f},                            // thin.cuh
+    {3, 70, 2100, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // two chunks of A a block
+    {120, 13, 258, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // round the ring
     {1001, 21, 36, 1.0f, 0.0f},
     {150, 12, 72, 1.0f, 0.0f},
     {150, 7, 52, -0.5f, 2.0f},

@@ -6,11 +6,12 @@
 static const struct product PRODUCTS[] = {
     {195, 193, 145, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // large_tile, shared
     {235, 68, 86, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {2049, 66, 9, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},    // a second band of them
-    {145, 193, 136, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // middle_tile, shared
+    // middle_tile, a second band of tiles, and more than two rounds of the stages.
+    {2049, 66, 9, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
+    {145, 193, 144, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // shared, in whole stages
     {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'b'},
     {100, 73, 136, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // medium_tile, shared
-    {195, 68, 86, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
+    {195, 68, 158, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
     {90, 76, 330, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // sliced_square_tile
     {65, 73, 200, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // and K divided
     {35, 252, 136, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // sliced_low_tile

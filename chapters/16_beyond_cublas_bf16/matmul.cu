@@ -241,6 +241,8 @@ int main(int argc, char **argv)
          .alpha = 1.5f,
          .option = "--clusters 2",
          .launch_bf16 = launch_two},
+        // Three steps a tile: the next does not begin where the ring does.
+        {520, 203, 136, 1.5f, -0.5f, NULL, "--clusters 2", USUAL, launch_two},
         {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
         {.M = 2100, .N = 264, .K = 8, .alpha = 1.5f, .beta = -0.5f}, // a second GROUP
     };

@@ -256,6 +256,9 @@ static const struct product PRODUCTS[] = {
     {300, 100, 512, 1.0f, 0.0f, matmul_on_2, "--sms 2", POSITIVE, NULL, 'A'},
     {300, 200, 401, 1.5f, -0.5f, matmul_on_2, "--sms 2", WIDE_ROWS},
     {150, 200, 402, 1.0f, 0.0f, matmul_on_2, "--sms 2", WIDE_COLUMNS, NULL, 'B'},
+    // So small that common/shapes.c looks again: infinities, other alphas and betas.
+    {66, 67, 257, 1.0f, 1.0f, matmul_on_2, "--sms 2"},
+    {67, 66, 258, 1.3f, -0.4f, matmul_on_2, "--sms 2", WIDE_ROWS},
     {33000, 66, 256, 1.5f, -0.5f, matmul_on_2, "--sms 2"}, // more than a short counts
     {66, 33000, 256, 1.5f, 0.0f, matmul_on_2, "--sms 2"},
 };
