@@ -11,10 +11,10 @@ PROGRAMS  := $(foreach c,$(CHAPTERS),chapter$(call number_of,$(c)))
 source_of  = $(addsuffix /matmul.cu,$(filter chapters/$(1)_% chapters/0$(1)_%,$(CHAPTERS)))
 
 # ---- which compiler ----
-# The shell gets paths in apostrophes.
-ifneq ($(findstring ',$(CURDIR)),)
-  $(error the path of this folder has an apostrophe in it: $(CURDIR))
-endif
+# The shell gets paths in apostrophes, C code and linker scripts get them in quotes, make reads them in lists of
+# headers, and a colon ends a folder of PATH.
+$(foreach c,' " \ ` $$ : ; |,$(if $(findstring $c,$(CURDIR)),\
+    $(error $(CURDIR): there is $c in this path, and make cannot build in such a folder: rename or move it)))
 # The toolkit is the one that CUDA_HOME names, or the one on PATH, or the one in the usual place.
 TOOLKIT   := $(or $(CUDA_HOME),$(CUDA_PATH))
 USUAL     := $(or $(PATH),/usr/local/bin:/usr/bin:/bin)
@@ -131,6 +131,10 @@ $(PROGRAMS): chapter%: $(BUILD)/chapter%
 # files, which `make -B` asks for.
 chapter%:
 	$(if $(filter .,$(@D)),$(error there is no $@: they go from $(firstword $(PROGRAMS)) to $(lastword $(PROGRAMS))))
+
+# What no rule makes, and no file is: a name that is misspelt, most often.
+.DEFAULT:
+	$(if $(shell test -e '$@' || echo missing),$(error there is no "$@": make help lists what there is))
 
 # A number is missing: "make chapter", "make chapter 4".
 WITH_NUMBER := chapter parts ptx sass loop profile memcheck exercise hint solution reset time

@@ -336,7 +336,8 @@ def submissions(options):
     exercises = tasks.all_exercises()
     asked = [e for e in exercises if options.exercise in (None, e.number)]
     if not asked:
-        raise Usage(f"there is no exercise {options.exercise}")
+        last = exercises[-1].number
+        raise Usage(f"there is no exercise {options.exercise}: they go from 1 to {last}")
     files = {student: sorted_out(student) for student in students}
     jobs = [
         (student, exercise, files[student][0].get(exercise.number))

@@ -357,9 +357,12 @@ class Grading:
         if error:
             line, what = int(error[1]), error[2]
             refused = what.startswith("static assertion failed")
+            text = f"The compiler stops at line {line}: {what}."
+            if re.search("expected .*;.* before", what):
+                text += " What is missing belongs before that: perhaps at the end of a line above."
             self.fail(
                 "compile",
-                f"The compiler stops at line {line}: {what}.",
+                text,
                 "compile",
                 line,
                 advice=["static assertion" if refused else "compile"],
