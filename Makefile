@@ -136,6 +136,12 @@ chapter%:
 .DEFAULT:
 	$(if $(shell test -e '$@' || echo missing),$(error there is no "$@": make help lists what there is))
 
+# A folder is there already, and make would say that all is well with "make tests".
+FOLDERS := chapters common emulator results tests
+.PHONY: $(FOLDERS)
+$(FOLDERS):
+	$(error $@ is a folder and nothing to make: make help lists what there is)
+
 # A number is missing: "make chapter", "make chapter 4".
 WITH_NUMBER := chapter parts ptx sass loop profile memcheck exercise hint solution reset time
 .PHONY: $(WITH_NUMBER)

@@ -631,6 +631,7 @@ MAKE_MISTAKES = {
     "reset99": "there is no exercise99",
     "time99": "there is no exercise99",
     "nonsense": 'there is no "nonsense": make help lists what there is',
+    "tests": "tests is a folder and nothing to make",
     **{f"ptx{n} REAL_NVCC=": "nvcc is not here: " for n in (0, 13)},
     "sass1 REAL_NVCC=": "nvcc is not here: ",
     "loop1 REAL_NVCC=": "nvcc is not here: ",
