@@ -244,7 +244,7 @@ memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 	    compute-sanitizer --tool $$tool --error-exitcode 1 ./chapter$* 300 200 100 --check-only --no-guards || exit 1; done
 
 # ---- exercises ----
-CLASSROOM := $(Q)python3 -B exercises/classroom.py
+CLASSROOM = $(call need,python3,on Debian, apt install python3)$(Q)python3 -B exercises/classroom.py
 EXERCISES := $(foreach e,$(sort $(wildcard exercises/[0-9][0-9]_*)),$(call number_of,$(e)))
 which_exercise = $(or $(filter $(EXERCISES),$*),$(error there is no exercise$*: they go from 1 to $(lastword $(EXERCISES))))
 

@@ -662,6 +662,24 @@ def test_make_says_where_it_cannot_build(mark, project, tmp_path):
     assert complaint is None, complaint
 
 
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["-C", "emulator"], "no C compiler is here (cc, gcc or clang)"),
+        (["exercise1"], "python3 is not here: "),
+    ],
+    ids=["compiler", "python"],
+)
+def test_make_says_what_to_install(words, said, project, tmp_path):
+    """A machine that has make, and little else."""
+    for name in ("make", "grep", "sed", "head", "cat"):
+        (tmp_path / name).symlink_to(shutil.which(name))
+    command = [tmp_path / "make", "-n", "--no-print-directory", *words]
+    result = run(command, cwd=project, env={"PATH": str(tmp_path)})
+    complaint = one_line(result, USAGE, said)
+    assert complaint is None, complaint
+
+
 def test_make_can_make_all_of_it_again(project):
     command = ["make", "-B", "-n", "-C", project, "chapter4"]
     result = run(command, env=no_cuda())
