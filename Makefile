@@ -11,10 +11,10 @@ PROGRAMS  := $(foreach c,$(CHAPTERS),chapter$(call number_of,$(c)))
 source_of  = $(addsuffix /matmul.cu,$(filter chapters/$(1)_% chapters/0$(1)_%,$(CHAPTERS)))
 
 # ---- which compiler ----
-# The shell gets paths in apostrophes.
-ifneq ($(findstring ',$(CURDIR)),)
-  $(error the path of this folder has an apostrophe in it: $(CURDIR))
-endif
+# The shell gets paths in apostrophes, C code and linker scripts get them in quotes, make reads them in lists of
+# headers, and a colon ends a folder of PATH.
+$(foreach c,' " \ ` $$ : ; |,$(if $(findstring $c,$(CURDIR)),\
+    $(error $(CURDIR): there is $c in this path, and make cannot build in such a folder: rename or move it)))
 # The toolkit is the one that CUDA_HOME names, or the one on PATH, or the one in the usual place.
 TOOLKIT   := $(or $(CUDA_HOME),$(CUDA_PATH))
 USUAL     := $(or $(PATH),/usr/local/bin:/usr/bin:/bin)
@@ -132,6 +132,16 @@ $(PROGRAMS): chapter%: $(BUILD)/chapter%
 chapter%:
 	$(if $(filter .,$(@D)),$(error there is no $@: they go from $(firstword $(PROGRAMS)) to $(lastword $(PROGRAMS))))
 
+# What no rule makes, and no file is: a name that is misspelt, most often.
+.DEFAULT:
+	$(if $(shell test -e '$@' || echo missing),$(error there is no "$@": make help lists what there is))
+
+# A folder is there already, and make would say that all is well with "make tests".
+FOLDERS := chapters common emulator results tests
+.PHONY: $(FOLDERS)
+$(FOLDERS):
+	$(error $@ is a folder and nothing to make: make help lists what there is)
+
 # A number is missing: "make chapter", "make chapter 4".
 WITH_NUMBER := chapter parts ptx sass loop profile memcheck exercise hint solution reset time
 .PHONY: $(WITH_NUMBER)
@@ -234,7 +244,7 @@ memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 	    compute-sanitizer --tool $$tool --error-exitcode 1 ./chapter$* 300 200 100 --check-only --no-guards || exit 1; done
 
 # ---- exercises ----
-CLASSROOM := $(Q)python3 -B exercises/classroom.py
+CLASSROOM = $(call need,python3,on Debian, apt install python3)$(Q)python3 -B exercises/classroom.py
 EXERCISES := $(foreach e,$(sort $(wildcard exercises/[0-9][0-9]_*)),$(call number_of,$(e)))
 which_exercise = $(or $(filter $(EXERCISES),$*),$(error there is no exercise$*: they go from 1 to $(lastword $(EXERCISES))))
 

@@ -292,8 +292,6 @@ def grade_saved(held, exercise, is_new):
 
 def hint(options):
     """Shows the hints up to a level: without one, one more than last time."""
-    if options.level is not None and not 1 <= options.level <= 3:
-        raise Usage("hints have levels 1, 2 and 3")
     show_hint(find(options.number), options.level)
     return PASSED
 
@@ -348,8 +346,14 @@ def reset(options):
 
 
 def at_least_one(text):
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1 on, not {text!r}")
+    return int(text)
+
+
+def level(text):
+    if text not in ("1", "2", "3"):
+        raise argparse.ArgumentTypeError(f"hints have levels 1, 2 and 3, not {text!r}")
     return int(text)
 
 
@@ -363,7 +367,7 @@ def main():
         added = commands.add_parser(name, help=about)
         added.set_defaults(action=action)
         if numbered:
-            added.add_argument("number", type=int)
+            added.add_argument("number", type=int, help="which exercise, such as 3")
         return added
 
     one = command("grade", grade_one, "grade one exercise", numbered=True)
@@ -373,16 +377,20 @@ def main():
     one.add_argument(
         "--seed", type=int, help="draw the shapes and numbers of an earlier run again"
     )
-    one.add_argument("--json", action="store_true")
+    one.add_argument("--json", action="store_true", help="the verdict as one JSON object")
     every = command("all", grade_all, "grade all exercises that were begun")
     command("watch", watch, "grade on every save")
     hints = command("hint", hint, "show a hint", numbered=True)
-    hints.add_argument("level", type=int, nargs="?")
+    hints.add_argument(
+        "level", type=level, nargs="?", help="1, 2 or 3; default: one more than last time"
+    )
     shown = command("solution", solution, "show a solution", numbered=True)
-    shown.add_argument("--force", action="store_true")
+    shown.add_argument(
+        "--force", action="store_true", help="also where the exercise is not passed"
+    )
     command("reset", reset, "bring a skeleton back", numbered=True)
     many = command("submissions", course.submissions, "grade a folder of submissions")
-    many.add_argument("folder")
+    many.add_argument("folder", help="holds a folder for each student")
     many.add_argument("--out", help="where the grades go; default: the folder itself")
     many.add_argument("--student", help="only this folder's; the other grades are kept")
     many.add_argument("--exercise", type=int, help="only this one")
@@ -392,7 +400,10 @@ def main():
     )
     for parallel in (every, many):
         parallel.add_argument(
-            "--jobs", type=at_least_one, default=min(8, os.cpu_count() or 1)
+            "--jobs",
+            type=at_least_one,
+            default=min(8, os.cpu_count() or 1),
+            help="how many are graded side by side; default: %(default)s",
         )
     options = parser.parse_args()
     try:

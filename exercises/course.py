@@ -243,13 +243,19 @@ class Gradebook:
         folder = self.folder / "feedback"
         folder.mkdir(exist_ok=True)
         exercises = {e.name: e for e in tasks.all_exercises()}
-        parts = []
+        parts, missing = [], []
         for name, row in sorted(self.students[student].items()):
+            if row["status"] == "missing" and name in exercises:
+                missing.append(str(exercises[name].number))
+                continue
             known = {f.name for f in dataclasses.fields(grade.Verdict)}
             verdict = grade.Verdict(**{k: v for k, v in row.items() if k in known})
             late = row.get("late_hours", 0)
             text = feedback_of(verdict, exercises[name], 90) if name in exercises else ""
             parts.append(text + (f"\n  Handed in {late} hours late." if late else ""))
+        if missing:
+            which = "exercise" if len(missing) == 1 else "exercises"
+            parts.append(f"Nothing was handed in for {which} {', '.join(missing)}.")
         text = "\n\n".join(parts) + "\n"
         (folder / f"{file_name_of(student)}.txt").write_text(text, errors="replace")
 
@@ -258,7 +264,8 @@ class Gradebook:
 
 
 def show_class(sums, exercises):
-    """How many passed each exercise, and what went wrong most often."""
+    """How many passed each exercise that an answer was handed in for, and what went wrong most
+    often."""
     print("exercise               passed  most frequent trouble")
     for exercise in exercises:
         rows = [
@@ -267,6 +274,8 @@ def show_class(sums, exercises):
             for row in entry["exercises"]
             if row["exercise"] == exercise.name
         ]
+        if all(row["status"] == "missing" for row in rows):
+            continue
         troubles = [
             row["mistake"] or row["status"]
             for row in rows
@@ -287,6 +296,15 @@ def show_odd(folder, odd):
             print(f"Not graded, {why}: {name}")
         if len(files) > UNMATCHED_SHOWN:
             print(f"and {len(files) - UNMATCHED_SHOWN} more like it")
+
+
+def in_no_folder(folder):
+    """Files that look handed in, but by whom cannot be told; in the folder of the feedback, too."""
+    places = [folder, folder / "feedback"]
+    files = (path for place in places if place.is_dir() for path in place.iterdir())
+    wanted = (".cu", *PACKED)
+    loose = sorted(path for path in files if path.suffix.lower() in wanted)
+    return [(path, "it is in no student's folder") for path in loose]
 
 
 def students_in(folder):
@@ -336,7 +354,8 @@ def submissions(options):
     exercises = tasks.all_exercises()
     asked = [e for e in exercises if options.exercise in (None, e.number)]
     if not asked:
-        raise Usage(f"there is no exercise {options.exercise}")
+        last = exercises[-1].number
+        raise Usage(f"there is no exercise {options.exercise}: they go from 1 to {last}")
     files = {student: sorted_out(student) for student in students}
     jobs = [
         (student, exercise, files[student][0].get(exercise.number))
@@ -370,9 +389,12 @@ def submissions(options):
         points = f"{grade.number(entry['points']):>5} of {entry['of']} points"
         late = f", {entry['late']} late" if entry["late"] else ""
         shown = plain(name).replace("\n", " ")
-        print(f"{shown:24} {points}, {entry['passed']} of {len(exercises)} passed{late}")
+        print(
+            f"{shown:24} {points}, {entry['passed']} of {len(entry['exercises'])} passed{late}"
+        )
     show_class(sums, exercises)
-    show_odd(folder, {student: odd for student, (_, odd) in files.items()})
+    odd_ones = {student: odd for student, (_, odd) in files.items()}
+    show_odd(folder, {**odd_ones, None: in_no_folder(folder)})
     empty = [plain(path.name) for path in folders if not handed_in(path)]
     if empty:
         print(f"Left out, as no file is in them: {', '.join(empty)}")

@@ -324,6 +324,8 @@ class Grading:
             data = self.source.read_bytes()
         except OSError as error:
             self.fail("refused", f"The file cannot be read: {error.strerror}.")
+        if not data.strip():
+            self.fail("refused", "This file is empty.")
         if is_utf_16(data):
             text = "This file is UTF-16, as some editors save text: save it as UTF-8."
             self.fail("refused", text)
@@ -357,9 +359,12 @@ class Grading:
         if error:
             line, what = int(error[1]), error[2]
             refused = what.startswith("static assertion failed")
+            text = f"The compiler stops at line {line}: {what}."
+            if re.search("expected .*;.* before", what):
+                text += " What is missing belongs before that: perhaps at the end of a line above."
             self.fail(
                 "compile",
-                f"The compiler stops at line {line}: {what}.",
+                text,
                 "compile",
                 line,
                 advice=["static assertion" if refused else "compile"],
@@ -370,6 +375,10 @@ class Grading:
             text = f"The compiler stops in {error[1]}, line {error[2]}: {error[3]}. What stands "
             text += "above its #include changes its meaning: a #define of a name it uses?"
             self.fail("compile", text, "compile")
+        # As the assembler says it, and the linker.
+        if re.search("File too large|relocation truncated", ended.err):
+            text = "The program would be too large: the arrays that the file defines have no room."
+            self.fail("limit", text, "compile")
         # Older linkers name a source line alone, newer ones the place in the section, too.
         at = r"(?:exercise\.cu:(\d+):(?:\(\S+\):)? )?"
         missing = re.search(at + r"undefined reference to `([^']*)", ended.err)

@@ -38,8 +38,9 @@ def clear_running():
 
 
 def short(path):
-    """A path as the reader would type it."""
-    return os.path.relpath(path)
+    """A path as the reader would type it: from here on, unless it leads away from here."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative
 
 
 def feedback_of(verdict, exercise, width):

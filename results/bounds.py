@@ -1,12 +1,11 @@
 """The least time that a chapter's kernel can take, from what the emulator's lens counts.
 
-    python3 results/bounds.py [SIZE]       a line for each chapter, default 4096
-
 A product of SIZE takes the emulator minutes; one tile more or less is the same tile again, and
 one more step along K the same step. So the lens counts two small products, as large ones are
 computed, and the work grows from them: with the area of C, and in a straight line with K.
 """
 
+import argparse
 import functools
 import json
 import sys
@@ -68,8 +67,19 @@ def bound(chapter, size, gpu):
     return each[most], most
 
 
+def size_in(text):
+    if not text.isdecimal() or not int(text) or int(text) % SIDE:
+        wanted = f"a multiple of {SIDE}, which has whole tiles in every chapter"
+        raise argparse.ArgumentTypeError(f"{wanted}, not {text!r}")
+    return int(text)
+
+
 def main():
-    size = int(sys.argv[1]) if len(sys.argv) > 1 else 4096
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "size", type=size_in, nargs="?", default=4096, help="M, N and K; default 4096"
+    )
+    size = parser.parse_args().size
     for chapter in range(1, LAST + 1):
         seconds, resource = bound(chapter, size, "h200")
         print(

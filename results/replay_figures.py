@@ -14,12 +14,13 @@ from lens_figures import box, renew, text
 from palette import FONT, GLOBAL, GREY, INK, MOVING, REGISTERS, SHARED
 
 WIDTH = 400  # a phone shows no more at its full size
+MARGIN = 6  # left and right: letters at the very edge would look cut off
 
 
 def svg(title, height, parts):
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height:g}" '
-        f'viewBox="0 0 {WIDTH} {height:g}" font-family="{FONT}">\n'
+        f'viewBox="{-MARGIN} 0 {WIDTH + 2 * MARGIN} {height:g}" font-family="{FONT}">\n'
         f"<title>{title}</title>\n" + "\n".join(parts) + "\n</svg>\n"
     )
 

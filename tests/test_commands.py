@@ -334,6 +334,23 @@ def test_a_reader_that_leaves_early_hears_nothing(name, command_of):
         assert done.stderr == b"" and done.returncode in (CANNOT, -signal.SIGPIPE)
 
 
+@pytest.mark.parametrize(
+    "problem, said",
+    [
+        ("PermissionError(13, 'Permission denied', 'notes')", "notes: Permission denied"),
+        ("OSError(28, 'No space left on device', 'notes')", "notes: No space left"),
+        ("ValueError('odd')", "ValueError: odd"),
+    ],
+)
+def test_what_a_script_did_not_expect_is_no_answer(problem, said, project):
+    """Python's exit code would be 1, which means "not yet" and "stale"."""
+    script = f"import ending\ndef main():\n    raise {problem}\nending.run(main)"
+    environment = no_cuda() | {"PYTHONPATH": str(project / "results")}
+    result = run([sys.executable, "-B", "-c", script], env=environment)
+    assert result.returncode == CANNOT and said in result.stderr
+    assert ("Traceback" in result.stderr) == (said == "ValueError: odd")
+
+
 def test_closed_streams_do_no_harm(command_of, tmp_path):
     """A file that the program opens must not become its stdout or stderr."""
     command = command_of("chapter4", "9", "--one-shape")
@@ -613,7 +630,8 @@ MAKE_MISTAKES = {
     "reset": "make reset wants a number",
     "reset99": "there is no exercise99",
     "time99": "there is no exercise99",
-    "nonsense": "nonsense",
+    "nonsense": 'there is no "nonsense": make help lists what there is',
+    "tests": "tests is a folder and nothing to make",
     **{f"ptx{n} REAL_NVCC=": "nvcc is not here: " for n in (0, 13)},
     "sass1 REAL_NVCC=": "nvcc is not here: ",
     "loop1 REAL_NVCC=": "nvcc is not here: ",
@@ -631,6 +649,34 @@ def test_make_says_it_in_one_line(words, project):
         ["make", "-C", project, "--no-print-directory", *words_of], env=no_cuda()
     )
     complaint = one_line(result, USAGE, MAKE_MISTAKES[words])
+    assert complaint is None, complaint
+
+
+@pytest.mark.parametrize("mark", "'\"\\`$:;|")
+def test_make_says_where_it_cannot_build(mark, project, tmp_path):
+    folder = tmp_path / f"odd{mark}folder"
+    folder.mkdir()
+    shutil.copy(project / "Makefile", folder)
+    result = run(["make", "--no-print-directory", "chapter4"], cwd=folder, env=no_cuda())
+    complaint = one_line(result, USAGE, f"{folder}: there is {mark} in this path", 600)
+    assert complaint is None, complaint
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["-C", "emulator"], "no C compiler is here (cc, gcc or clang)"),
+        (["exercise1"], "python3 is not here: "),
+    ],
+    ids=["compiler", "python"],
+)
+def test_make_says_what_to_install(words, said, project, tmp_path):
+    """A machine that has make, and little else."""
+    for name in ("make", "grep", "sed", "head", "cat"):
+        (tmp_path / name).symlink_to(shutil.which(name))
+    command = [tmp_path / "make", "-n", "--no-print-directory", *words]
+    result = run(command, cwd=project, env={"PATH": str(tmp_path)})
+    complaint = one_line(result, USAGE, said)
     assert complaint is None, complaint
 
 

@@ -1097,6 +1097,7 @@ def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     shutil.copy(exercises[4].solution, odd / "late" / "Exercise4 (1).cu")
     shutil.copy(exercises[5].solution, odd / "my work.cu")
     (odd / "all.zip").write_bytes(b"PK")
+    (folder / "loose.cu").write_text("")
     (chapter,) = (own_copy / "chapters").glob("01_*/matmul.cu")
     shutil.copytree(chapter.parent, odd / "chapters" / chapter.parent.name)
     strange.mkdir()
@@ -1114,9 +1115,11 @@ def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     named = re.findall("^Not graded, (.*): (.*)$", result.stdout, re.M)
     assert sorted(named) == [
         ("it is an archive: unpack it", "odd/all.zip"),
+        ("it is in no student's folder", "loose.cu"),
         ("its name is no exercise's", "odd/my work.cu"),
     ]
     assert "Left out, as no file is in them: __MACOSX\n" in result.stdout
+    assert exercises[8].name not in result.stdout  # nothing was handed in for it
     rows = list(csv.DictReader(open(out / "grades.csv")))
     assert len(rows) == 3 * len(exercises)
     status = {(row["student"], row["exercise"][:2]): row["status"] for row in rows}
@@ -1143,6 +1146,7 @@ def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     assert matrix["good"]["points"] == str(points) and matrix["good"]["late"] == "1"
     feedback = (out / "feedback" / "odd.txt").read_text()
     assert "null pointer" in feedback and "PASS  exercise 4" in feedback
+    assert "Nothing was handed in for exercises 5, 6, 7" in feedback
     # One is graded again, and what is known of the others stays.
     shutil.copy(exercises[2].solution, odd / "exercise02.cu")
     result = make(own_copy, *words, "STUDENT=odd", "EXERCISE=2")
@@ -1297,6 +1301,20 @@ def test_tokens_are_found_without_looking_twice(classroom, text):
 def test_tokens_of_strings_and_comments(classroom):
     found = classroom.similar.TOKEN.findall('a /* b */ "c\\" d" // e\n+= "f\ng /* h')
     assert found == ["a", "/* b */", '"c\\" d"', "// e", "+=", '"f', "g", "/* h"]
+
+
+def test_right_predictions_are_no_copies(classroom, tmp_path):
+    one, other = Path("one"), Path("other")
+    (prediction, product) = (classroom.numbered(4), classroom.numbered(9))
+    chosen = {exercise.number: exercise.solution for exercise in (prediction, product)}
+    rows = []
+    found = classroom.similar.write(
+        tmp_path / "similar.csv",
+        [prediction, product],
+        {one: (chosen, []), other: (chosen, [])},
+        lambda _, written: rows.extend(written),
+    )
+    assert found == 1 and rows[1][0] == product.name
 
 
 def test_what_is_alike(classroom):
