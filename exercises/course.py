@@ -342,7 +342,8 @@ def deadline_of(text):
 def submissions(options):
     """Grades everything in a folder, or one student's or one exercise's part of it."""
     folder = Path(options.folder)
-    folders, students = students_in(folder)
+    folders, everyone = students_in(folder)
+    students = everyone
     deadline = deadline_of(options.deadline)
     if options.student:
         students = [path for path in students if path.name == options.student]
@@ -398,12 +399,13 @@ def submissions(options):
     empty = [plain(path.name) for path in folders if not handed_in(path)]
     if empty:
         print(f"Left out, as no file is in them: {', '.join(empty)}")
-    if not options.student:
-        pairs = similar.write(out / "similar.csv", asked, files, write_csv)
-        if pairs:
-            print(
-                f"{pairs} pairs of answers are much alike: {short(out / 'similar.csv')}"
-            )
+    # All answers, whichever are graded again: what is alike concerns two.
+    compared = {
+        student: files.get(student) or sorted_out(student) for student in everyone
+    }
+    pairs = similar.write(out / "similar.csv", exercises, compared, write_csv)
+    if pairs:
+        print(f"{pairs} pairs of answers are much alike: {short(out / 'similar.csv')}")
     print(
         f"Written: {short(out / 'grades.csv')}, .json, matrix.csv and a file for each student in "
         f"{short(out / 'feedback')}"
