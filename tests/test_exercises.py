@@ -385,6 +385,10 @@ def test_what_people_write_is_accepted(classroom, source, tmp_path):
         # A hundred thousand letters of the student's own, for a cell of a spreadsheet.
         (f'static_assert(false, "{"x" * 100000}");', "static assertion failed: xxx"),
         ("#define float double", "The compiler stops in cuda_fp16.h, line"),
+        (
+            "int i = 0\nint j = 1;",
+            "belongs before that: perhaps at the end of a line above",
+        ),
     ],
 )
 def test_what_the_compiler_says_is_told_in_brief(classroom, source, words, tmp_path):
@@ -514,6 +518,9 @@ def test_a_comment_in_another_code_is_no_trouble(classroom, tmp_path):
     assert all(after is not None for _, _, after in costs)
 
 
+ENORMOUS = b"static char array[1ull << 33]; char *touched() { return array; }"
+
+
 def test_odd_files_are_refused(classroom, tmp_path):
     exercise = classroom.all()[0]
     fifo, link, large = tmp_path / "fifo", tmp_path / "link", tmp_path / "large"
@@ -524,7 +531,9 @@ def test_odd_files_are_refused(classroom, tmp_path):
         assert classroom.verdict(exercise, odd).status == "refused"
     source = tmp_path / "source.cu"
     for data, status, words in (
-        (b"", "compile", "axpy"),
+        (b"", "refused", "empty"),
+        (b"\n // nothing yet\n", "compile", "axpy"),
+        (exercise.solution.read_bytes() + ENORMOUS, "limit", "would be too large"),
         (b"int x = y;", "compile", "line 1"),
         (b"PK\3\4\0\0", "refused", "zip"),
         (b"\x7fELF\0", "refused", "compiled"),
