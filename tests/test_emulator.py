@@ -251,6 +251,26 @@ MISTAKES = {
         """,
         "the size of __shared__ s must be a constant",
     ),
+    "a local array whose size only the launch knows": (
+        """
+        template <int N> __global__ void fixed(int *x)
+        {
+            int s[2 * N][sizeof(int)], n = N;
+            s[0][0] = n;
+            *x = s[0][0];
+        }
+        __host__ void host(int n) { int a[n]; a[0] = n; }
+        __global__ void k(int *x, const int n)
+        {
+            const int two = 2 * n;
+            int one = 1, s[4], all[two]; // HERE
+            all[0] = s[0] = one;
+            *x = all[0] + s[0];
+        }
+        int main() { fixed<4><<<1, 1>>>(nullptr); k<<<1, 1>>>(nullptr, 3); host(2); }
+        """,
+        "the size of all must be a constant",
+    ),
     "a kernel's name with letters that nvcc does not take": (
         """
         __global__ void κ(int *Π) { *Π = 1; } // HERE
@@ -383,10 +403,11 @@ def test_unsupported_call_names_itself(name, compiler, write, nvcc):
 
 
 @every_compiler
-def test_missing_library_is_said(compiler, write, nvcc):
-    result = nvcc("-ccbin", compiler, write("#include <npp.h>\nint main() {}\n"))
+@pytest.mark.parametrize("header", ["npp.h", "cuda/std/expected", "cuda/memory_resource"])
+def test_missing_library_is_said(header, compiler, write, nvcc):
+    result = nvcc("-ccbin", compiler, write(f"#include <{header}>\nint main() {{}}\n"))
     assert result.returncode != 0
-    assert "npp.h is not part of the emulator" in result.stderr
+    assert f"{header} is not part of the emulator" in result.stderr
 
 
 @every_compiler

@@ -1136,6 +1136,36 @@ static void note_local_static(struct translation *t, int i)
     if (end >= 0) add_after(t, end, code);
 }
 
+/* int a[n];  where the compiler does not know n: compilers for the host let it pass. i is
+ * the first name of the declaration, behind a type's. */
+static void check_local_arrays(struct translation *t, int i)
+{
+    static const char not_names[] = "auto bool char short int long unsigned signed float "
+                                    "double const volatile operator";
+    if (!t->tokens[i].device || !in_function(t) || !is_name(t, i) ||
+        is_among(t, i, not_names) || !is_name(t, previous(t, i)) ||
+        t->scopes[t->scope_count - 1].kind != BLOCK)
+        return;
+    const int start = declaration_start(t, i);
+    if (!is_among(t, previous(t, start), "; { }")) return;
+    for (int k = start; k < i; k = next(t, k))
+        if (is_among(t, k, "new = __shared__")) return;
+    char *code = "";
+    for (int name = i, end = i; name >= 0;) {
+        const int behind = next(t, name), size = next(t, behind);
+        if (is(t, behind, "[") && !is_among(t, size, "[ ]"))
+            code =
+                format("%s static_assert(__builtin_constant_p(sizeof(%s)), \"the size of "
+                       "%s must be a constant\");",
+                       code, word_at(t, name), word_at(t, name));
+        while (!is_among(t, end, ", ;") && t->tokens[end].kind != END)
+            end = next(t, over_bracket(t, end));
+        name = is(t, end, ",") ? declared_name(t, next(t, end)) : -1;
+        if (name < 0) add_after(t, end, code);
+        end = name;
+    }
+}
+
 /* ---- launches ---- */
 
 /* With spaces between them too: formatters that do not know CUDA write `k << <g, b >> >`.
@@ -1423,8 +1453,23 @@ static bool program_has_type(const struct translation *t, int i)
     return false;
 }
 
+/* Whether the name at i, written without `std::`, can be the standard library's, by
+ * `using namespace std` or `using std::vector`; a variable of the device hides that. */
+static bool may_be_of_std(const struct translation *t, int i)
+{
+    for (int k = 0; k < t->device_variable_count; k++)
+        if (is(t, i, t->device_variables[k].name)) return false;
+    for (int k = -1; (k = next_named(t, k, "using")) >= 0;) {
+        const int first = next(t, k), last = third(t, first);
+        if (t->tokens[k].system) continue;
+        if (is(t, first, "namespace") && is(t, next(t, first), "std")) return true;
+        if (is(t, first, "std") && is(t, last, word_at(t, i))) return true;
+    }
+    return false;
+}
+
 /* Of the standard library a kernel can use what is constexpr or only a type. These are
- * neither: they write, or ask for memory, or for threads. Of some, no program has another. */
+ * neither: they write, or ask for memory, or for threads. */
 static bool is_of_the_hosts_library(struct translation *t, int i)
 {
     static const char streams[] = "cout cerr clog cin",
@@ -1436,8 +1481,9 @@ static bool is_of_the_hosts_library(struct translation *t, int i)
     const int before = previous(t, i);
     const bool qualified = is(t, before, "::") && is(t, previous(t, before), "std");
     if (!is_among(t, i, streams) && !is_among(t, i, others)) return false;
-    if (!qualified && (is_among(t, before, ":: . ->") || is_own_name(t, i) ||
-                       program_has_type(t, i) || program_declares(t, i)))
+    if (!qualified &&
+        (is_among(t, before, ":: . ->") || is_own_name(t, i) || program_has_type(t, i) ||
+         program_declares(t, i) || !may_be_of_std(t, i)))
         return false;
     if (is_among(t, i, streams))
         return qualified ||
@@ -2271,6 +2317,7 @@ static void rewrite_word(struct translation *t, int i)
         take_host_name(t, i);
         note_variable_of_template(t, i);
         note_bit_field(t, i);
+        if (is_among(t, next(t, i), "[ , =")) check_local_arrays(t, i);
         if (is(t, next(t, i), "<")) register_instance(t, i);
     }
 }
