@@ -404,10 +404,13 @@ def test_unsupported_call_names_itself(name, compiler, write, nvcc):
 
 @every_compiler
 @pytest.mark.parametrize("header", ["npp.h", "cuda/std/expected", "cuda/memory_resource"])
-def test_missing_library_is_said(header, compiler, write, nvcc):
-    result = nvcc("-ccbin", compiler, write(f"#include <{header}>\nint main() {{}}\n"))
+def test_missing_library_is_said(header, compiler, write, nvcc, tmp_path):
+    (tmp_path / "npp").mkdir()
+    source = write(f"#include <{header}>\nint main() {{}}\n", "npp/npp_user.cu")
+    result = nvcc("-ccbin", compiler, source)
     assert result.returncode != 0
     assert f"{header} is not part of the emulator" in result.stderr
+    assert result.stderr.count("is not part of the emulator") == 1
 
 
 @every_compiler

@@ -810,11 +810,11 @@ static void explain_errors(const struct list *command)
             strstr(line, "error: ") && (strstr(line, "‘texture’ does not name") ||
                                         strstr(line, "template named 'texture'") ||
                                         strstr(line, "type name 'texture'"));
-        for (char *name = strchr(line, '/'); name && !said; name = strchr(name, '/'))
-            if (is_absent(++name) && strstr(name, ".h:")) {
-                say_missing(name, (size_t)(strchr(name, ':') - name));
-                said = true;
-            }
+        for (char *name = strchr(line, '/'); name && !said; name = strchr(name, '/')) {
+            const size_t length = strcspn(++name, "/:");
+            said = is_absent(name) && strncmp(name + length - 2, ".h:", 3) == 0;
+            if (said) say_missing(name, length);
+        }
         char *name = strstr(line, "fatal error: "), *end = strstr(line, ": No such file");
         if (!end) end = strstr(line, "' file not found");
         if (!name || !end) continue;
