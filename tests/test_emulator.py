@@ -271,6 +271,96 @@ MISTAKES = {
         """,
         "the size of all must be a constant",
     ),
+    "a method of the host called in a kernel": (
+        """
+        struct shape
+        {
+            int side;
+            int area() const { return side * side; }
+            __device__ int edge() { return side; }
+            int (*corners)(int);
+        };
+        struct other { int corners(int n) { return n; } };
+        __global__ void k(int *x, shape s)
+        {
+            struct local { int area_of(shape s) { return s.side; } } l;
+            *x = s.edge() + s.corners(4) + l.area_of(s);
+            *x = s.area(); // HERE
+        }
+        int main() { shape s = {2}; k<<<1, 1>>>(nullptr, s); return s.area() - 4; }
+        """,
+        "area is a function of the host",
+    ),
+    "a kernel that was not marked as one": (
+        """
+        void plain(int *x) { *x = 1; }
+        void through(void (*plain)(int *)) { plain<<<1, 1>>>(nullptr); }
+        int main()
+        {
+            plain<<<1, 1>>>(nullptr); // HERE
+        }
+        """,
+        "plain is a function of the host; only a __global__ function can be launched",
+    ),
+    "a kernel that is a method": (
+        """
+        struct shape
+        {
+            friend __global__ void good(shape s, int *x);
+            __global__ void k(int *x) { *x = 1; } // HERE
+        };
+        __global__ void good(shape, int *x) { *x = 1; }
+        int main() { good<<<1, 1>>>(shape(), nullptr); }
+        """,
+        "a __global__ function cannot be a member of a class",
+    ),
+    "a variable of the device in a function": (
+        """
+        __global__ void k(int *x)
+        {
+            static __device__ int counter;
+            __constant__ int table[2]; // HERE
+            *x = counter + table[0];
+        }
+        int main() { k<<<1, 1>>>(nullptr); }
+        """,
+        "a variable of the device in a function must be static",
+    ),
+    "a lambda that keeps references to the host": (
+        """
+        template <class F> __global__ void k(int *x, F f) { f(*x); }
+        __global__ void inside(int *x)
+        {
+            const auto own = [&] __device__(int n) { return n + *x; };
+            *x = own(1);
+        }
+        int main()
+        {
+            int n = 1;
+            inside<<<1, 1>>>(nullptr);
+            k<<<1, 1>>>(nullptr, [n, p = &n] __device__(int &x) { x = n; });
+            k<<<1, 1>>>(nullptr, [&] __device__(int &x) { x = n; }); // HERE
+        }
+        """,
+        "cannot capture by reference",
+    ),
+    "dynamic shared memory of one name and two types": (
+        """
+        __global__ void first(int *x) { extern __shared__ int all[]; *x = all[0]; }
+        __global__ void same(int *x) { extern __shared__ __align__(16) int all[]; *x = all[0]; }
+        namespace other
+        {
+        __global__ void k(float *x) { extern __shared__ float all[]; *x = all[0]; }
+        }
+        __global__ void k(float *x)
+        {
+            extern __shared__ float all[]; // HERE
+            *x = all[0];
+        }
+        int main() { first<<<1, 1, 4>>>(nullptr); k<<<1, 1, 4>>>(nullptr); }
+        """,
+        "extern __shared__ all is one variable",
+    ),
     "a kernel's name with letters that nvcc does not take": (
         """
         __global__ void κ(int *Π) { *Π = 1; } // HERE
