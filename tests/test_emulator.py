@@ -251,6 +251,116 @@ MISTAKES = {
         """,
         "the size of __shared__ s must be a constant",
     ),
+    "a local array whose size only the launch knows": (
+        """
+        template <int N> __global__ void fixed(int *x)
+        {
+            int s[2 * N][sizeof(int)], n = N;
+            s[0][0] = n;
+            *x = s[0][0];
+        }
+        __host__ void host(int n) { int a[n]; a[0] = n; }
+        __global__ void k(int *x, const int n)
+        {
+            const int two = 2 * n;
+            int one = 1, s[4], all[two]; // HERE
+            all[0] = s[0] = one;
+            *x = all[0] + s[0];
+        }
+        int main() { fixed<4><<<1, 1>>>(nullptr); k<<<1, 1>>>(nullptr, 3); host(2); }
+        """,
+        "the size of all must be a constant",
+    ),
+    "a method of the host called in a kernel": (
+        """
+        struct shape
+        {
+            int side;
+            int area() const { return side * side; }
+            __device__ int edge() { return side; }
+            int (*corners)(int);
+        };
+        struct other { int corners(int n) { return n; } };
+        __global__ void k(int *x, shape s)
+        {
+            struct local { int area_of(shape s) { return s.side; } } l;
+            *x = s.edge() + s.corners(4) + l.area_of(s);
+            *x = s.area(); // HERE
+        }
+        int main() { shape s = {2}; k<<<1, 1>>>(nullptr, s); return s.area() - 4; }
+        """,
+        "area is a function of the host",
+    ),
+    "a kernel that was not marked as one": (
+        """
+        void plain(int *x) { *x = 1; }
+        void through(void (*plain)(int *)) { plain<<<1, 1>>>(nullptr); }
+        int main()
+        {
+            plain<<<1, 1>>>(nullptr); // HERE
+        }
+        """,
+        "plain is a function of the host; only a __global__ function can be launched",
+    ),
+    "a kernel that is a method": (
+        """
+        struct shape
+        {
+            friend __global__ void good(shape s, int *x);
+            __global__ void k(int *x) { *x = 1; } // HERE
+        };
+        __global__ void good(shape, int *x) { *x = 1; }
+        int main() { good<<<1, 1>>>(shape(), nullptr); }
+        """,
+        "a __global__ function cannot be a member of a class",
+    ),
+    "a variable of the device in a function": (
+        """
+        __global__ void k(int *x)
+        {
+            static __device__ int counter;
+            __constant__ int table[2]; // HERE
+            *x = counter + table[0];
+        }
+        int main() { k<<<1, 1>>>(nullptr); }
+        """,
+        "a variable of the device in a function must be static",
+    ),
+    "a lambda that keeps references to the host": (
+        """
+        template <class F> __global__ void k(int *x, F f) { f(*x); }
+        __global__ void inside(int *x)
+        {
+            const auto own = [&] __device__(int n) { return n + *x; };
+            *x = own(1);
+        }
+        int main()
+        {
+            int n = 1;
+            inside<<<1, 1>>>(nullptr);
+            k<<<1, 1>>>(nullptr, [n, p = &n] __device__(int &x) { x = n; });
+            k<<<1, 1>>>(nullptr, [&] __device__(int &x) { x = n; }); // HERE
+        }
+        """,
+        "cannot capture by reference",
+    ),
+    "dynamic shared memory of one name and two types": (
+        """
+        __global__ void first(int *x) { extern __shared__ int all[]; *x = all[0]; }
+        __global__ void same(int *x) { extern __shared__ __align__(16) int all[]; *x = all[0]; }
+        namespace other
+        {
+        __global__ void k(float *x) { extern __shared__ float all[]; *x = all[0]; }
+        }
+        __global__ void k(float *x)
+        {
+            extern __shared__ float all[]; // HERE
+            *x = all[0];
+        }
+        int main() { first<<<1, 1, 4>>>(nullptr); k<<<1, 1, 4>>>(nullptr); }
+        """,
+        "extern __shared__ all is one variable",
+    ),
     "a kernel's name with letters that nvcc does not take": (
         """
         __global__ void κ(int *Π) { *Π = 1; } // HERE
@@ -383,10 +493,14 @@ def test_unsupported_call_names_itself(name, compiler, write, nvcc):
 
 
 @every_compiler
-def test_missing_library_is_said(compiler, write, nvcc):
-    result = nvcc("-ccbin", compiler, write("#include <npp.h>\nint main() {}\n"))
+@pytest.mark.parametrize("header", ["npp.h", "cuda/std/expected", "cuda/memory_resource"])
+def test_missing_library_is_said(header, compiler, write, nvcc, tmp_path):
+    (tmp_path / "npp").mkdir()
+    source = write(f"#include <{header}>\nint main() {{}}\n", "npp/npp_user.cu")
+    result = nvcc("-ccbin", compiler, source)
     assert result.returncode != 0
-    assert "npp.h is not part of the emulator" in result.stderr
+    assert f"{header} is not part of the emulator" in result.stderr
+    assert result.stderr.count("is not part of the emulator") == 1
 
 
 @every_compiler

@@ -67,7 +67,7 @@ struct config {
     const char *file;
     int line;
 
-    EMU_UNSEEN config(dim3 grid_, dim3 block_, size_t shared_ = 0,
+    EMU_UNSEEN config(dim3 grid_, dim3 block_ = 1, size_t shared_ = 0,
                       cudaStream_t stream_ = nullptr,
                       const char *file_ = __builtin_FILE(), int line_ = __builtin_LINE())
         : grid(grid_), block(block_), cluster(), shared(shared_), cooperative(), early(),

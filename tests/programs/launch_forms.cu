@@ -120,6 +120,7 @@ int main(void)
     kernel_type chosen = n ? add : NULL;
     chosen<<<1, 2>>>(out, 10, 0), want += 20;
     RUN(add, 2, 3)(out, 1, 1), want += 12;
+    add<<<2>>>(out, 1, 1), want += 4;
     switch (n) {
     case 64: add<<<1, 1>>>(out, 64, 0); break;
     case 100: add_constant<100><<<1, 1>>>(out); break;

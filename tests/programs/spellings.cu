@@ -55,6 +55,42 @@ __global__ void aligned(int *data)
     data[0] = 10 * two[0] + two[1];
 }
 
+/* Names that C++'s library has, too, between < and >. */
+__device__ int queue = 2;
+
+__global__ void library_words(int *data, int map)
+{
+    const int set = 1, list = 3;
+    if (queue < map && list > set) data[0] = set < map && map > list;
+}
+
+/* Arrays whose size is a constant in each of the ways that C++ knows. */
+const int FOUR = 4;
+enum { FIVE = 5 };
+struct sizes {
+    static const int SIX = 6;
+    static constexpr int seven(int n)
+    {
+        return n + 7;
+    }
+};
+
+template <int N, typename T> __global__ void sums(int *data)
+{
+    const int twice = 2 * N;
+    constexpr int more = sizes::SIX + N;
+    T a[N], b[FOUR][FIVE], c = 1, d[twice + sizeof(T)], e[N > 2 ? more : 1];
+    const auto inner = [=](int i) {
+        int f[FOUR * twice] = {};
+        return f[i];
+    };
+    unsigned char *const made = new unsigned char[data[0]];
+    delete[] made;
+    a[0] = b[1][1] = d[N] = e[N] = c;
+    data[0] = int(a[0] + b[1][1] + d[N] + e[N]) + inner(0) +
+              int(sizeof a + sizeof b + sizeof d + sizeof e) / int(sizeof(T));
+}
+
 // clang-format off
 __global__ void fill(int *data, int value)
 {
@@ -84,6 +120,15 @@ int main()
     aligned<<<1, 32, 16>>>(data);
     CHECK(cudaMemcpy(back, data, sizeof *back, cudaMemcpyDeviceToHost));
     EXPECT(back[0] == 34);
+    library_words<<<1, 1>>>(data, 3);
+    CHECK(cudaMemcpy(back, data, sizeof *back, cudaMemcpyDeviceToHost));
+    EXPECT(back[0] == 0);
+    library_words<<<1, 1>>>(data, 4);
+    CHECK(cudaMemcpy(back, data, sizeof *back, cudaMemcpyDeviceToHost));
+    EXPECT(back[0] == 1);
+    sums<3, float><<<1, 1>>>(data);
+    CHECK(cudaMemcpy(back, data, sizeof *back, cudaMemcpyDeviceToHost));
+    EXPECT(back[0] == 4 + 3 + 20 + 10 + 9);
     CHECK(cudaFree(data));
     return pass();
 }

@@ -299,7 +299,8 @@ static void add_include_path(const char *directory)
 /* NVIDIA's libraries that the emulator has nothing of: so their headers begin, and so do
  * the libraries. */
 static const char *const absent[] = {"cuda_gl_interop", "cudnn", "cufft",  "cusolver",
-                                     "cusparse",        "npp",   "nvjpeg", "cutensor"};
+                                     "cusparse",        "npp",   "nvjpeg", "cutensor",
+                                     "cupti",           "nvml"};
 enum { ABSENT = sizeof absent / sizeof *absent };
 
 static bool is_absent(const char *name)
@@ -798,7 +799,8 @@ static void say_missing(const char *name, size_t length)
  * more, since its first answer went to the reader. */
 static void explain_errors(const struct list *command)
 {
-    static const char *const in_parts[] = {"thrust/", "cub/", "curand_", "nvrtc"};
+    static const char *const in_parts[] = {"thrust/", "cub/",    "cuda/",
+                                           "nv/",     "curand_", "nvrtc"};
     char *file = temporary("messages"), line[1024];
     status_of(command, file);
     FILE *messages = fopen(file, "r");
@@ -808,11 +810,11 @@ static void explain_errors(const struct list *command)
             strstr(line, "error: ") && (strstr(line, "‘texture’ does not name") ||
                                         strstr(line, "template named 'texture'") ||
                                         strstr(line, "type name 'texture'"));
-        for (char *name = strchr(line, '/'); name && !said; name = strchr(name, '/'))
-            if (is_absent(++name) && strstr(name, ".h:")) {
-                say_missing(name, (size_t)(strchr(name, ':') - name));
-                said = true;
-            }
+        for (char *name = strchr(line, '/'); name && !said; name = strchr(name, '/')) {
+            const size_t length = strcspn(++name, "/:");
+            said = is_absent(name) && strncmp(name + length - 2, ".h:", 3) == 0;
+            if (said) say_missing(name, length);
+        }
         char *name = strstr(line, "fatal error: "), *end = strstr(line, ": No such file");
         if (!end) end = strstr(line, "' file not found");
         if (!name || !end) continue;

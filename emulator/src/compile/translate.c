@@ -98,6 +98,10 @@ struct translation {
         int number;
     } *file_shared;
     int file_shared_count;
+    struct dynamic_shared { /* `extern __shared__` in functions, by their scope */
+        const char *name, *path, *type;
+    } *dynamic_shared;
+    int dynamic_shared_count;
     int errors;
 };
 
@@ -986,12 +990,16 @@ static void rewrite_place(struct translation *t, int i)
     replace(t, i, "");
     if (is(t, before, "]") &&
         !is(t, next(t, t->tokens[before].match), "[")) { /* a lambda, no [[attribute]] */
+        for (int k = t->tokens[before].match; !t->tokens[i].device && k < before; k++)
+            if (is(t, k, "&") && is_among(t, previous(t, k), "[ ,"))
+                error(t, k,
+                      "a __device__ lambda of the host cannot capture by reference");
         mark_device_body(t, next(t, i), true);
         return;
     }
     struct declaration d = parse_declaration(t, i);
     ask_for_ascii(t, previous(t, d.terminator));
-    bool host = false;
+    bool host = false, is_friend = false;
     for (int k = d.start; k < d.terminator; k++) {
         host |= is_among(t, k, "__host__ constexpr consteval");
         if (is_among(t, k, "__global__ __device__ __constant__ __managed__ __host__"))
@@ -999,7 +1007,14 @@ static void rewrite_place(struct translation *t, int i)
         kernel |= is(t, k, "__global__");
         constant |= is(t, k, "__constant__");
         managed |= is(t, k, "__managed__");
+        is_friend |= is(t, k, "friend");
     }
+    const enum scope_kind inside =
+        t->scope_count ? t->scopes[t->scope_count - 1].kind : NAMESPACE;
+    if (kernel && inside == CLASS && !is_friend)
+        error(t, i, "a __global__ function cannot be a member of a class");
+    if (!d.function && inside == BLOCK && !d.is_static && !d.is_extern)
+        error(t, i, "a variable of the device in a function must be static");
     if (d.function && !constant) {
         if (kernel)
             remember_kernel(t, &d);
@@ -1034,6 +1049,33 @@ static void rewrite_place(struct translation *t, int i)
 }
 
 /* ---- __shared__ ---- */
+
+/* In all functions of a namespace an `extern __shared__` array of one name is the same
+ * variable, and must have one type. Looks at the types that C++ itself has. */
+static void check_dynamic_shared(struct translation *t, int start, int name)
+{
+    const char *type = "";
+    for (int k = start; k < name; k = next(t, over_bracket(t, k))) {
+        if (is_among(t, k, "float double bool char short int long unsigned"))
+            type = format("%s %s", type, word_at(t, k));
+        else if (!is_among(t, k, "extern __shared__ __align__ alignas __attribute__ ("))
+            return;
+    }
+    if (strcmp(type, " unsigned int") == 0) type = " unsigned";
+    for (int k = 0; k < t->dynamic_shared_count; k++) {
+        const struct dynamic_shared *const other = &t->dynamic_shared[k];
+        if (!is(t, name, other->name) || strcmp(other->path, t->path) != 0) continue;
+        if (strcmp(other->type, type) != 0)
+            error(t, name,
+                  format("extern __shared__ %s is one variable in all functions, and"
+                         " another one has it with the type%s",
+                         other->name, other->type));
+        return;
+    }
+    need_one_more(t->dynamic_shared, t->dynamic_shared_count);
+    t->dynamic_shared[t->dynamic_shared_count++] =
+        (struct dynamic_shared){word_at(t, name), t->path, type};
+}
 
 /* T a[X], b;  becomes  typedef T emu_t1[X], emu_t2; and, for each name, a reference to
  * the array's place: shared memory belongs to the block, so it can be no ordinary
@@ -1071,6 +1113,7 @@ static void rewrite_shared(struct translation *t, int i)
         add_before(t, name, " __asm__(\"emu_dynamic_shared\")");
         return;
     }
+    if (dynamic) check_dynamic_shared(t, start, name);
     replace(t, i, "typedef");
     for (int k = start; k < name; k = next(t, k))
         if (is_among(t, k, "static extern __device__")) replace(t, k, "");
@@ -1134,6 +1177,36 @@ static void note_local_static(struct translation *t, int i)
         name = is(t, end, ",") ? declared_name(t, next(t, end)) : -1;
     }
     if (end >= 0) add_after(t, end, code);
+}
+
+/* int a[n];  where the compiler does not know n: compilers for the host let it pass. i is
+ * the first name of the declaration, behind a type's. */
+static void check_local_arrays(struct translation *t, int i)
+{
+    static const char not_names[] = "auto bool char short int long unsigned signed float "
+                                    "double const volatile operator";
+    if (!t->tokens[i].device || !in_function(t) || !is_name(t, i) ||
+        is_among(t, i, not_names) || !is_name(t, previous(t, i)) ||
+        t->scopes[t->scope_count - 1].kind != BLOCK)
+        return;
+    const int start = declaration_start(t, i);
+    if (!is_among(t, previous(t, start), "; { }")) return;
+    for (int k = start; k < i; k = next(t, k))
+        if (is_among(t, k, "new = __shared__")) return;
+    char *code = "";
+    for (int name = i, end = i; name >= 0;) {
+        const int behind = next(t, name), size = next(t, behind);
+        if (is(t, behind, "[") && !is_among(t, size, "[ ]"))
+            code =
+                format("%s static_assert(__builtin_constant_p(sizeof(%s)), \"the size of "
+                       "%s must be a constant\");",
+                       code, word_at(t, name), word_at(t, name));
+        while (!is_among(t, end, ", ;") && t->tokens[end].kind != END)
+            end = next(t, over_bracket(t, end));
+        name = is(t, end, ",") ? declared_name(t, next(t, end)) : -1;
+        if (name < 0) add_after(t, end, code);
+        end = name;
+    }
 }
 
 /* ---- launches ---- */
@@ -1277,25 +1350,17 @@ static const struct device_function *device_function_named(const struct translat
     return found;
 }
 
-/* Only a kernel can be launched ... */
-static void check_launched(struct translation *t, int name)
-{
-    if (names_kernel(t, name) || has_other_meaning(t, name, DEVICE_FUNCTION)) return;
-    if (device_function_named(t, name))
-        error(t, name,
-              format("%s is a __device__ function; only a __global__ function can be "
-                     "launched",
-                     word_at(t, name)));
-}
-
 /* ---- variables of device code in host code ---- */
 
-/* Whether token i, a name, is declared there: T name, T *name, T &name, T (&name)[4], and
- * in a list of several. */
+/* Whether token i, a name, is declared there: T name, T *name, T &name, T (&name)[4],
+ * T (*name)(int), and in a list of several. */
 static bool looks_declared(const struct translation *t, int i)
 {
     const int before = previous(t, i), owner = previous(t, before), behind = next(t, i);
     if (!is_among(t, behind, "= { , ) ; [ ( : ]")) return false;
+    if (is(t, before, "*") && is(t, owner, "("))
+        return is(t, behind, ")") && is(t, next(t, behind), "(") &&
+               is_name(t, previous(t, owner));
     if (is(t, before, ",")) return is_among(t, behind, "; = ]");
     if (is(t, before, ")"))
         return is_among(t, previous(t, t->tokens[before].match),
@@ -1346,6 +1411,19 @@ static void take_host_name(struct translation *t, int i)
     add_after(t, i, format(", \"%s\")", v->name));
 }
 
+/* Only a kernel can be launched ... */
+static void check_launched(struct translation *t, int name)
+{
+    char *const text = word_at(t, name);
+    if (names_kernel(t, name) || (in_function(t) && is_hidden(t, name, text))) return;
+    const bool of_device = device_function_named(t, name);
+    if (of_device ? !has_other_meaning(t, name, DEVICE_FUNCTION)
+                  : declared_for_host(t, text, true))
+        error(t, name,
+              format("%s is a %s; only a __global__ function can be launched", text,
+                     of_device ? "__device__ function" : "function of the host"));
+}
+
 static bool declares_variable(const struct translation *t, int i, const char *text)
 {
     return is(t, i, text) && is_among(t, next(t, i), "= { , ) ;") &&
@@ -1389,6 +1467,9 @@ static bool declared_for_device(const struct translation *t, const char *name)
     return false;
 }
 
+#define OF_THE_HOST                                                                      \
+    "%s is a function of the host; a kernel can only call __device__ functions"
+
 /* A kernel can only call what is compiled for the GPU. */
 static void check_called_by_kernel(struct translation *t, int i)
 {
@@ -1401,10 +1482,33 @@ static void check_called_by_kernel(struct translation *t, int i)
          (!is_among(t, i, library) || program_declares(t, i))) ||
         is_own_name(t, i) || declared_for_device(t, word_at(t, i)))
         return;
-    error(t, i,
-          format("%s is a function of the host; a kernel can only call __device__ "
-                 "functions",
-                 word_at(t, i)));
+    error(t, i, format(OF_THE_HOST, word_at(t, i)));
+}
+
+/* Whether a method by the name at i can only be the host's: the program has such a one, and
+ * nothing else that could be called so. */
+static bool is_method_of_host(const struct translation *t, int name)
+{
+    const char *const text = word_at(t, name);
+    bool defined = false;
+    for (int i = -1; (i = next_named(t, i, text)) >= 0;) {
+        const int before = previous(t, i), open = next(t, i);
+        if (!is(t, open, "(")) {
+            if (t->tokens[i].system || looks_declared(t, i)) return false;
+            continue;
+        }
+        if (is_among(t, before, ". ->")) continue;
+        if (t->tokens[i].system) return false;
+        if (!is_name(t, before) && !is_among(t, before, "* & >")) continue;
+        if (t->tokens[i].device) return false; /* of a class in a kernel */
+        for (int k = declaration_start(t, i); k < i; k = next(t, k))
+            if (is_among(t, k, "constexpr consteval")) return false;
+        int behind = next(t, over_bracket(t, open));
+        while (is_among(t, behind, "const noexcept override final"))
+            behind = next(t, behind);
+        defined |= is(t, behind, "{");
+    }
+    return defined && !declared_for_device(t, text);
 }
 
 /* The last of the three that begin at i. */
@@ -1423,8 +1527,23 @@ static bool program_has_type(const struct translation *t, int i)
     return false;
 }
 
+/* Whether the name at i, written without `std::`, can be the standard library's, by
+ * `using namespace std` or `using std::vector`; a variable of the device hides that. */
+static bool may_be_of_std(const struct translation *t, int i)
+{
+    for (int k = 0; k < t->device_variable_count; k++)
+        if (is(t, i, t->device_variables[k].name)) return false;
+    for (int k = -1; (k = next_named(t, k, "using")) >= 0;) {
+        const int first = next(t, k), last = third(t, first);
+        if (t->tokens[k].system) continue;
+        if (is(t, first, "namespace") && is(t, next(t, first), "std")) return true;
+        if (is(t, first, "std") && is(t, last, word_at(t, i))) return true;
+    }
+    return false;
+}
+
 /* Of the standard library a kernel can use what is constexpr or only a type. These are
- * neither: they write, or ask for memory, or for threads. Of some, no program has another. */
+ * neither: they write, or ask for memory, or for threads. */
 static bool is_of_the_hosts_library(struct translation *t, int i)
 {
     static const char streams[] = "cout cerr clog cin",
@@ -1436,8 +1555,9 @@ static bool is_of_the_hosts_library(struct translation *t, int i)
     const int before = previous(t, i);
     const bool qualified = is(t, before, "::") && is(t, previous(t, before), "std");
     if (!is_among(t, i, streams) && !is_among(t, i, others)) return false;
-    if (!qualified && (is_among(t, before, ":: . ->") || is_own_name(t, i) ||
-                       program_has_type(t, i) || program_declares(t, i)))
+    if (!qualified &&
+        (is_among(t, before, ":: . ->") || is_own_name(t, i) || program_has_type(t, i) ||
+         program_declares(t, i) || !may_be_of_std(t, i)))
         return false;
     if (is_among(t, i, streams))
         return qualified ||
@@ -1458,8 +1578,11 @@ static void check_called(struct translation *t, int i)
                      word_at(t, i)));
     if (!is(t, next(t, i), "(")) return;
     const int before = previous(t, i);
-    if (is_name(t, before) || is_among(t, before, ". -> :: * & > ]")) return;
     char *name = word_at(t, i);
+    if (is_among(t, before, ". ->") && t->tokens[i].device && !t->tokens[i].host &&
+        is_method_of_host(t, i))
+        error(t, i, format(OF_THE_HOST, name));
+    if (is_name(t, before) || is_among(t, before, ". -> :: * & > ]")) return;
     const struct device_function *const other = device_function_named(t, i);
     if (!t->tokens[i].device && other && !other->host &&
         !has_other_meaning(t, i, DEVICE_FUNCTION))
@@ -1559,7 +1682,7 @@ static void rewrite_launch(struct translation *t, int i)
         }
         if (three(t, close, ">") && is(t, next(t, third(t, close)), "(")) break;
     }
-    if (argument_end(t, next(t, third(t, i)), close) == close) {
+    if (close == next(t, third(t, i))) {
         error(t, i, "a kernel launch needs <<<grid, block>>>(arguments)");
         return;
     }
@@ -2271,6 +2394,7 @@ static void rewrite_word(struct translation *t, int i)
         take_host_name(t, i);
         note_variable_of_template(t, i);
         note_bit_field(t, i);
+        if (is_among(t, next(t, i), "[ , =")) check_local_arrays(t, i);
         if (is(t, next(t, i), "<")) register_instance(t, i);
     }
 }
