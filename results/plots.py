@@ -754,8 +754,8 @@ def shapes_of(number, gpu):
     return found
 
 
-def raised(power):
-    return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power))
+def raised(power, base="10"):
+    return base + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power))
 
 
 def draw_shapes(every):
@@ -989,6 +989,14 @@ def errors_of(gpu):
     return [row for row in tables.read_errors(gpu) if row["K"] == SIZE]
 
 
+def inputs_of(row):
+    """The kind of input, as one writes it: "uniform (-1 1)" and "spread over 2^40" are CSV's."""
+    words = re.sub(
+        r"\((-?)(\d) (\d)\)", lambda m: f"({m[1] and '−'}{m[2]}, {m[3]})", row["inputs"]
+    )
+    return re.sub(r"2\^(\d+)", lambda m: raised(m[1], "2"), words)
+
+
 def draw_errors(every):
     """Speed to the right, error up: a dot for cuBLAS and one for the chapter, for each kind of input."""
     figure, axes = canvas(4.3, 0.7, 1.5, 0.65, 0.5)
@@ -1010,9 +1018,9 @@ def draw_errors(every):
         )  # the tensor cores multiply; unfit inputs are left to the fp32 units
         axes.plot([to_x], [to_y], "o", color=REGISTERS, markersize=6)
         if fit:
-            ends.append((to_x, to_y, mine["inputs"], REGISTERS))
+            ends.append((to_x, to_y, inputs_of(mine), REGISTERS))
         else:
-            words = textwrap.fill(f"unfit: {mine['inputs']}", 15)
+            words = textwrap.fill(f"unfit: {inputs_of(mine)}", 15)
             axes.annotate(
                 words,
                 (to_x, to_y),
