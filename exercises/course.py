@@ -289,8 +289,8 @@ def show_class(sums, exercises):
         print(f"{exercise.name:22} {passed:3}/{len(rows):<3} {plain(count)}")
 
 
-def show_odd(folder, odd):
-    for files in odd.values():
+def show_odd(folder, *odd):
+    for files in odd:
         for path, why in files[:UNMATCHED_SHOWN]:
             name = plain(str(path.relative_to(folder))).replace("\n", " ")
             print(f"Not graded, {why}: {name}")
@@ -394,8 +394,7 @@ def submissions(options):
             f"{shown:24} {points}, {entry['passed']} of {len(entry['exercises'])} passed{late}"
         )
     show_class(sums, exercises)
-    odd_ones = {student: odd for student, (_, odd) in files.items()}
-    show_odd(folder, {**odd_ones, None: in_no_folder(folder)})
+    show_odd(folder, *(odd for _, odd in files.values()), in_no_folder(folder))
     empty = [plain(path.name) for path in folders if not handed_in(path)]
     if empty:
         print(f"Left out, as no file is in them: {', '.join(empty)}")

@@ -7,7 +7,7 @@ answer is a set of short runs of tokens; two answers are compared by how many ru
 import re
 
 RUN = 9  # tokens
-FEWEST = 60  # runs that are not the skeleton's: shorter answers cannot help being alike
+FEWEST = 40  # runs that are not the skeleton's: shorter answers cannot help being alike
 ALIKE = 0.8
 WORDS = set(
     "if else for while do return const int float float4 unsigned size_t bool auto template struct "
