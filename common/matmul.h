@@ -114,9 +114,12 @@ struct chapter {
     /* Fills in at most `room` figures and returns how many; NULL if there are none. */
     int (*measure_more)(struct figure *figures, int room);
     /* An option of the chapter's own that takes a whole number from 1, and where the
-     * number goes; NULL if there is none. Lines for --help about it, or NULL. */
+     * number goes; NULL if there is none. The same for a second. Lines for --help about
+     * them, or NULL. */
     const char *own_option;
     int *own_value;
+    const char *second_option;
+    int *second_value;
     const char *more_help;
 };
 

@@ -247,6 +247,10 @@ void parse_options(int argc, char **argv, const struct chapter *chapter,
                    option_with_value(argv, &i, chapter->own_option, &value)) {
             *chapter->own_value =
                 (int)integer_argument(chapter, chapter->own_option, value, 1, LARGEST);
+        } else if (chapter->second_option &&
+                   option_with_value(argv, &i, chapter->second_option, &value)) {
+            *chapter->second_value =
+                (int)integer_argument(chapter, chapter->second_option, value, 1, LARGEST);
         } else {
             usage_error(chapter, "unknown option \"%s\"", quoted(word));
         }

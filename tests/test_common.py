@@ -592,15 +592,25 @@ CHOICES = """
 #include "matmul.cu"
 #undef main
 #include <stdio.h>
+#include <string.h>
 extern "C" int chapter_main(int, char **, const struct chapter *) { return 0; }
 extern "C" void cuda_check(cudaError_t, const char *, const char *, int) {}
 
-static void choose(int sms, int M, int N, int K, char shift)
+static void choose(const char *option, int M, int N, int K, char shift)
 {
-    const int count = sizeof KINDS / sizeof *KINDS;
-    const bool moved = shift == 'B' || shift == 'b' || shift == '2' || shift == '3';
-    const bool wide = N % 4 == 0 && !moved;
-    printf("%d\\n", (int)(fastest(KINDS, count, sms, M, N, K, wide) - KINDS));
+    const bool wide = N % 4 == 0 && !(shift && strchr("Bb23", shift));
+    const int sms = option ? atoi(option + sizeof "--sms") : 132;
+    const struct kind *some = KINDS;
+    int count = sizeof KINDS / sizeof *KINDS;
+#ifdef TURNING
+    const char *turn = option ? strstr(option, "--turn") : NULL;
+    turn_columns = turn ? atoi(turn + sizeof "--turn") : 0;
+    // Addresses that start where those of a product with this shift do.
+    const float *const A = (const float *)(shift && strchr("Aa23", shift) ? 4 : 16);
+    const struct work w = {M, N, K, 1.0f, 0.0f, A, (float *)(wide ? 16 : 4), NULL, N};
+    some = choices(&w, &count);
+#endif
+    printf("%d\\n", (int)(fastest(some, count, sms, M, N, K, wide) - KINDS));
 }
 
 int main()
@@ -610,10 +620,10 @@ int main()
     printf("%zu\\n", sizeof KINDS / sizeof *KINDS);
     while (scanf("%d %d %d %c", &M, &N, &K, &shift) == 4)
         if (M > 8 && N > 16) // else thin.cuh's
-            choose(132, M, N, K, shift);
+            choose(NULL, M, N, K, shift);
     for (const struct product &p : PRODUCTS)
         if (p.option)
-            choose(atoi(p.option + sizeof "--sms"), p.M, p.N, p.K, p.shift);
+            choose(p.option, p.M, p.N, p.K, p.shift);
 }
 """
 

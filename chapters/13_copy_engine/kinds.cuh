@@ -12,7 +12,7 @@ struct medium_tile : bulk_tile<8, 8, 4, 72, 2> {
 // Tiles for chapter 12's kernels, for less than that. Except where a thread has 16 x 8
 // results, the lanes stand in a z: where copies pass through shared memory's port too, the
 // fewest wavefronts are best.
-struct low_tile : tile<48, 128, 16, 12, 4, 3, 2, in_a_z> {
+struct low_tile : tile<48, 64, 16, 12, 4, 3, 4, in_a_z> {
 };
 struct high_tile : tile<128, 64, 16, 8, 8, 4, 2, in_a_z> {
 };
@@ -35,6 +35,15 @@ struct sliced_square_tile : sliced_tile<12, 12, 2, 1, 64, 4> {
 };
 struct sliced_low_tile : sliced_tile<12, 8, 1, 4, 48, 3> {
 };
+struct sliced_high_tile : sliced_tile<16, 8, 2, 1, 64, 4> {
+};
+// And three whose warps turn A, for a narrow C.
+struct turning_high_tile : sliced_tile<16, 8, 2, 1, 64, 4, true> {
+};
+struct turning_even_tile : sliced_tile<12, 12, 2, 1, 64, 4, true> {
+};
+struct turning_square_tile : sliced_tile<8, 16, 4, 1, 64, 3, true> {
+};
 
 #define BULK(T, start, speed, dividing)                                                  \
     {launch_bulk<T>, staying, T::BM, T::BN, T::BK, 1, start, speed, speed, dividing, true}
@@ -53,6 +62,12 @@ static const struct kind KINDS[] = {
     SMALL(smallest_tile, 4100, 130, 87, 1450),
     SLICED(sliced_square_tile, 9000, 218, 2100),
     SLICED(sliced_low_tile, 8200, 208, 2000),
+    SLICED(sliced_high_tile, 9000, 220, 2100),
+    // From here on, rows of A must start at multiples of 16 bytes.
+    TURNING(turning_high_tile, 8000, 181, 7000),
+    TURNING(turning_even_tile, 8300, 184, 2100),
+    TURNING(turning_square_tile, 8000, 198, 9000),
 };
+const int ALL_KINDS = sizeof KINDS / sizeof *KINDS, FOR_ANY_A = ALL_KINDS - 3;
 
 #endif

@@ -10,24 +10,27 @@ static const struct product PRODUCTS[] = {
     {2049, 66, 9, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
     {145, 193, 144, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // shared, in whole stages
     {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'b'},
-    {100, 73, 136, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // medium_tile, shared
-    {195, 68, 158, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
-    {90, 76, 330, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // sliced_square_tile
-    {65, 73, 200, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // and K divided
-    {35, 252, 136, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // sliced_low_tile
+    {195, 68, 158, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // medium_tile, shared
+    {90, 76, 330, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // sliced_square_tile
+    {65, 66, 136, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // and K divided
+    {35, 252, 136, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},  // sliced_low_tile
     {35, 193, 86, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
+    {100, 73, 136, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // sliced_high_tile
+    {131, 60, 332, 1.5f, -0.5f, matmul_on<1, 64>, "--sms 1 --turn 64"},
+    {100, 92, 460, 1.0f, 0.0f, matmul_on<3, 96>, "--sms 3 --turn 96"}, // K divided
+    {131, 124, 332, 1.5f, -0.5f, matmul_on<1, 128>, "--sms 1 --turn 128"},
+    {1101, 33, 76, 1.0f, 0.0f, matmul_on<3, 64>, "--sms 3 --turn 64"}, // a longer B
     {65, 258, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // low_tile, whole and shared
-    {35, 68, 72, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
-    {195, 18, 66, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // high_tile
-    {165, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
-    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
-    {100, 68, 106, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},  // small_square_tile
-    {51, 98, 61, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // small_wide_tile
-    {129, 18, 200, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // small_high_tile
+    {35, 73, 72, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
+    {195, 20, 66, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // high_tile
+    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // flat_tile
+    {100, 68, 75, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_square_tile
+    {51, 98, 61, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // small_wide_tile
+    {90, 18, 66, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // small_high_tile
     {65, 20, 98, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},
     {69, 66, 86, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_even_tile
-    {35, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // small_flat_tile
-    {35, 68, 136, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
+    {60, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // small_flat_tile
+    {35, 68, 72, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
     {1101, 33, 26, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
 };
 
