@@ -687,6 +687,60 @@ MUTANTS = [
         "tile_row, number * T::BK, come)",
     ),
     # Wrong from the third round of the stages on.
+    # The kernel that turns A in shared memory.
+    Mutant(
+        13,
+        "turning: no barrier behind it",
+        "    }\n    __syncwarp();\n}",
+        "    }\n}",
+        "race",
+    ),
+    Mutant(
+        13,
+        "turning: no fence before the copy engine writes there",
+        "            fence_proxy_async(); // the copy",
+        "            ; // the copy",
+        "a bulk copy writes there",
+    ),
+    Mutant(13, "turning: rows, and no columns", "v[1][k]", "v[k][1]"),
+    Mutant(
+        13,
+        "turning: columns one row further down everywhere",
+        "return (k + square / 2 % 2) % 4;",
+        "return (k + square / 2) % 4;",
+    ),
+    Mutant(13, "turning: as if not swizzled", "(piece ^ r % 8)", "piece"),
+    Mutant(
+        13,
+        "turning: the first 32 squares only",
+        "i < SQUARES; i += 32",
+        "i < min(SQUARES, 32); i += 32",
+    ),
+    Mutant(13, "turning: another slice's steps", "slice * PIECES % (BOX / 4)", "0"),
+    Mutant(
+        13,
+        "turning: the first box of a stage only",
+        "first / BOX * BOX * T::BM + warp_row * BOX",
+        "warp_row * BOX",
+    ),
+    Mutant(13, "turning: a slice does not end", "min(depth, first + T::STEPS)", "depth"),
+    Mutant(
+        13,
+        "turning: rows of A taken for aligned",
+        "w->K % 4 == 0 && (size_t)w->A",
+        "(size_t)w->A",
+        *NO_MAP,
+    ),
+    Mutant(
+        13,
+        "turning: rows of B taken for aligned",
+        " && speed_at(&KINDS[k], w->M, wide_rows(w)) > 0",
+        "",
+        *NO_MAP,
+    ),
+    Mutant(
+        13, "turning: A taken for aligned", " && (size_t)w->A % 16 == 0;", ";", *NO_MAP
+    ),
     Mutant(13, "a parity that never goes back", "s->parity ^= 1;", "s->parity = 1;"),
     # Wrong where K is whole stages: nothing is left of the last.
     Mutant(

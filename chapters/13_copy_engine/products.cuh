@@ -21,9 +21,11 @@ static const struct product PRODUCTS[] = {
     {131, 124, 332, 1.5f, -0.5f, matmul_on<1, 128>, "--sms 1 --turn 128"},
     {1101, 33, 76, 1.0f, 0.0f, matmul_on<3, 64>, "--sms 3 --turn 64"}, // a longer B
     {65, 258, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // low_tile, whole and shared
-    {35, 73, 72, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
-    {195, 20, 66, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // high_tile
-    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // flat_tile
+    // Three that cannot be turned: of B, A and K.
+    {35, 73, 72, -0.5f, 2.0f, matmul_on<1, 64>, "--sms 1 --turn 64"},
+    {195, 20, 66, 1.0f, 0.0f, matmul_on<1, 64>, "--sms 1 --turn 64"}, // high_tile
+    {15, 260, 72, 1.0f, 0.0f, matmul_on<3, 128>, "--sms 3 --turn 128", USUAL, NULL,
+     'A'},                                              // flat_tile
     {100, 68, 75, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_square_tile
     {51, 98, 61, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // small_wide_tile
     {90, 18, 66, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // small_high_tile

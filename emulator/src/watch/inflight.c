@@ -98,53 +98,12 @@ void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc)
         emu_fault_race(barrier, &inits[number], "initialised", &now, "uses");
 }
 
-/* ---- bulk copies ---- */
-
-/* By which enum emu_swizzle the last one came into each piece of 16 bytes. */
-enum { PIECE_WORDS = 4 };
-EMU_TABLE(uint8_t, piece_swizzles, EMU_SHARED_BYTES / 4 / PIECE_WORDS);
-
-void emu_check_bulk_issue(void *shared, size_t bytes, size_t alignment, bool reduces,
-                          unsigned barrier, enum emu_swizzle swizzle, const void *pc)
-{
-    if (!emu_settings.check) return;
-    emu_settle();
-    struct word *const first = emu_word_at(shared), *const end = first + bytes / 4;
-    if (reduces && emu_clocks.on && first->written_in_block == emu_block_serial &&
-        first->bytes_in_flight && first->write.order == BULK + barrier)
-        return;
-    if (reduces) emu_shared_access(shared, bytes, alignment, READ, pc);
-    for (struct word *word = first; emu_clocks.on && word < end; word++)
-        word->bytes_overwritten = emu_written_bytes(word);
-    emu_shared_access(shared, bytes, alignment, EMU_ASYNC_COPY, pc);
-    memset(&piece_swizzles[(first - emu_words) / PIECE_WORDS], (int)swizzle,
-           bytes / (4 * PIECE_WORDS));
-    for (struct word *word = first; emu_clocks.on && word < end; word++) {
-        word->write.order = (uint16_t)(BULK + barrier);
-        word->bytes_in_flight = 15;
-        word->written_bytes = 0;
-    }
-}
-
-void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
-{
-    if (!emu_clocks.on) return;
-    emu_times.now++;
-    for (struct word *word = emu_word_at(shared), *end = word + bytes / 4; word < end;
-         word++) {
-        word->write.time = emu_times.now;
-        word->bytes_in_flight = 0;
-        word->written_bytes = 15;
-    }
-    emu_clocks_copy_came(barrier);
-}
-
 /* ---- the asynchronous proxy ---- */
 
-/* The tensor cores and the copy engine read through another proxy than ordinary stores
- * write by. A fence of that proxy must stand between: by who wrote, behind the write and
- * ordered before the read as the write is; or by who has the data read, behind what orders
- * the write before.
+/* The tensor cores and the copy engine read, and the copy engine writes, through another
+ * proxy than ordinary stores write by. A fence of that proxy must stand between: by who
+ * wrote, behind the write and ordered before the read as the write is; or by who has the
+ * data read or the copy made, behind what orders the write before.
  *
  * Of a writer's fences the first behind a write decides: if nothing orders that one before
  * the read, nothing orders a later one. So the last few are kept, and what was written
@@ -205,8 +164,16 @@ static bool reader_has_fenced(struct fences *of, const struct touch *write)
             (in_warp && write->order != fence->order));
 }
 
+static const char READ_BY_PROXY[] =
+    "it is read by the asynchronous proxy, which may still "
+    "see what was there before",
+                  OVERWRITTEN[] =
+                      "a bulk copy writes there by the asynchronous proxy, and "
+                      "the store may still come behind it";
+
+/* `here`: what happens now, by the asynchronous proxy, to what an ordinary store wrote. */
 static void check_proxy(const struct word *word, const char *address,
-                        const struct touch *now)
+                        const struct touch *now, const char *here)
 {
     const struct touch *write = &word->write;
     if (!emu_settings.strict || emu_is_bulk(write) ||
@@ -221,15 +188,59 @@ static void check_proxy(const struct word *word, const char *address,
         emu_fault(emu_touch_pc(now),
                   "a fence.proxy.async too late: thread %s wrote %s at %s:%d with an "
                   "ordinary store, and told this thread so before it called the fence; "
-                  "here it is read by the asynchronous proxy, which may still see what "
-                  "was there before (first the fence, then the barrier or the arrival)",
-                  emu_thread_name(write->thread), what, place.file, place.line);
-    emu_fault(emu_touch_pc(now),
-              "a missing fence.proxy.async: thread %s wrote %s at %s:%d with an ordinary "
-              "store, and here it is read by the asynchronous proxy, which may still see "
-              "what was there before (who wrote must call fence.proxy.async, then all "
-              "meet at a barrier)",
-              emu_thread_name(write->thread), what, place.file, place.line);
+                  "here %s (first the fence, then the barrier or the arrival)",
+                  emu_thread_name(write->thread), what, place.file, place.line, here);
+    emu_fault(
+        emu_touch_pc(now),
+        "a missing fence.proxy.async: thread %s wrote %s at %s:%d with an ordinary "
+        "store, and here %s (who wrote must call fence.proxy.async, then all meet at "
+        "a barrier)",
+        emu_thread_name(write->thread), what, place.file, place.line, here);
+}
+
+/* ---- bulk copies ---- */
+
+/* By which enum emu_swizzle the last one came into each piece of 16 bytes. */
+enum { PIECE_WORDS = 4 };
+EMU_TABLE(uint8_t, piece_swizzles, EMU_SHARED_BYTES / 4 / PIECE_WORDS);
+
+void emu_check_bulk_issue(void *shared, size_t bytes, size_t alignment, bool reduces,
+                          unsigned barrier, enum emu_swizzle swizzle, const void *pc)
+{
+    if (!emu_settings.check) return;
+    emu_settle();
+    struct word *const first = emu_word_at(shared), *const end = first + bytes / 4;
+    if (reduces && emu_clocks.on && first->written_in_block == emu_block_serial &&
+        first->bytes_in_flight && first->write.order == BULK + barrier)
+        return;
+    if (reduces) emu_shared_access(shared, bytes, alignment, READ, pc);
+    const struct touch now = emu_touch_now(WRITE, pc);
+    for (struct word *word = first; emu_clocks.on && word < end; word++) {
+        word->bytes_overwritten = emu_written_bytes(word);
+        if (word->bytes_overwritten && !emu_unordered(&word->write, &now))
+            check_proxy(word, (char *)shared + 4 * (word - first), &now, OVERWRITTEN);
+    }
+    emu_shared_access(shared, bytes, alignment, EMU_ASYNC_COPY, pc);
+    memset(&piece_swizzles[(first - emu_words) / PIECE_WORDS], (int)swizzle,
+           bytes / (4 * PIECE_WORDS));
+    for (struct word *word = first; emu_clocks.on && word < end; word++) {
+        word->write.order = (uint16_t)(BULK + barrier);
+        word->bytes_in_flight = 15;
+        word->written_bytes = 0;
+    }
+}
+
+void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
+{
+    if (!emu_clocks.on) return;
+    emu_times.now++;
+    for (struct word *word = emu_word_at(shared), *end = word + bytes / 4; word < end;
+         word++) {
+        word->write.time = emu_times.now;
+        word->bytes_in_flight = 0;
+        word->written_bytes = 15;
+    }
+    emu_clocks_copy_came(barrier);
 }
 
 static void check_swizzle(const struct word *word, const char *address, int swizzle,
@@ -257,7 +268,7 @@ uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swi
     const struct touch now = emu_touch_now(READ, pc);
     for (size_t i = 0; i < bytes; i += 4) {
         struct word *word = emu_word_at((char *)shared + i);
-        check_proxy(word, (char *)shared + i, &now);
+        check_proxy(word, (char *)shared + i, &now, READ_BY_PROXY);
         check_swizzle(word, (char *)shared + i, swizzle, &now);
         emu_reader_of(word, now.thread / 32)->order = (uint16_t)(BULK + slot);
     }
