@@ -608,8 +608,8 @@ MUTANTS = [
     Mutant(
         13,
         "slices: B's copy read with B's rows",
-        "B == w.B ? w.N : padded(w.N), T::BK, T::BN);\n    w.share",
-        "w.N, T::BK, T::BN);\n    w.share",
+        "B == w.B ? w.N : padded(w.N), T::BK, T::BN);\n    }",
+        "w.N, T::BK, T::BN);\n    }",
         *NO_MAP,
     ),
     Mutant(
@@ -621,8 +621,8 @@ MUTANTS = [
     Mutant(
         13,
         "slices: the first slice's steps for all",
-        "[stage.index * T::FLOATS + slice * UNROLL * T::BM + thread_row]",
-        "[stage.index * T::FLOATS + thread_row]",
+        ": first * T::BM + thread_row",
+        ": thread_row",
     ),
     Mutant(
         13,
@@ -646,8 +646,8 @@ MUTANTS = [
     Mutant(
         13,
         "slices: the last steps of k",
-        "k0 < depth; k0 += T::SLICES * UNROLL",
-        "k0 + UNROLL <= depth; k0 += T::SLICES * UNROLL",
+        "k0 < end; k0 += jump",
+        "k0 + UNROLL <= end; k0 += jump",
     ),
     Mutant(
         13,

@@ -70,4 +70,26 @@ static const struct kind KINDS[] = {
 };
 const int ALL_KINDS = sizeof KINDS / sizeof *KINDS, FOR_ANY_A = ALL_KINDS - 3;
 
+static int turn_columns; // --turn: if it can, a product gets the kind with such tiles
+
+// The kinds that a product may get.
+static const struct kind *choices(const struct work *w, int *count)
+{
+    const bool readable = w->K % 4 == 0 && (size_t)w->A % 16 == 0;
+    *count = readable ? ALL_KINDS : FOR_ANY_A;
+    for (int k = FOR_ANY_A; k < *count; ++k)
+        if (KINDS[k].BN == turn_columns && speed_at(&KINDS[k], w->M, wide_rows(w)) > 0) {
+            *count = 1;
+            return &KINDS[k];
+        }
+    return KINDS;
+}
+
+static void launch_chosen(int sms, const struct work *w)
+{
+    int count;
+    const struct kind *kinds = choices(w, &count);
+    launch_fastest(kinds, count, sms, w);
+}
+
 #endif

@@ -197,21 +197,7 @@ template <class T> static void launch_bulk(int sms, const struct work *work)
 // Which tiles there are, and how long each takes: matmul() chooses among these KINDS.
 #include "kinds.cuh"
 
-static int sms;          // that the product is dealt to
-static int turn_columns; // --turn: of the kinds that turn A, the one with tiles so wide
-
-// The kinds that a product may get.
-static const struct kind *choices(const struct work *w, int *count)
-{
-    const bool readable = w->K % 4 == 0 && (size_t)w->A % 16 == 0;
-    *count = readable ? ALL_KINDS : FOR_ANY_A;
-    for (int k = FOR_ANY_A; k < *count; ++k)
-        if (KINDS[k].BN == turn_columns && speed_at(&KINDS[k], w->M, wide_rows(w)) > 0) {
-            *count = 1;
-            return &KINDS[k];
-        }
-    return KINDS;
-}
+static int sms; // that the product is dealt to
 
 // C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
 // Not for two host threads or streams at once: they would share the scratch memory.
@@ -222,25 +208,21 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
     const struct work w = {M, N, K, alpha, beta, A, B, C, N, aligned};
-    int count;
-    const struct kind *kinds = choices(&w, &count);
     if (!launch_thin(sms, &w))
-        launch_fastest(kinds, count, sms, &w);
+        launch_chosen(sms, &w);
 }
 
 // What a large product does on all SMs, a small one does on a few: it gets a tile as
 // large, stages are filled again and again, and tiles are shared. So checking it takes no
 // time.
-template <int SMS, int TURN = 0>
+template <int SMS>
 static void matmul_on(int M, int N, int K, float alpha, const float *A, const float *B,
                       float beta, float *C)
 {
-    const int all = sms, before = turn_columns;
+    const int all = sms;
     sms = SMS;
-    turn_columns = TURN;
     matmul(M, N, K, alpha, A, B, beta, C);
     sms = all;
-    turn_columns = before;
 }
 
 #include "products.cuh" // that every run checks
@@ -270,8 +252,7 @@ int main(int argc, char **argv)
         .second_option = "--turn",
         .second_value = &turn_columns,
         .more_help = "    --sms N        deal the product to N SMs\n"
-                     "    --turn N       if it can, turn A in tiles of 64, 96 or 128 "
-                     "columns\n",
+                     "    --turn N       let warps turn A, in tiles N columns wide\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

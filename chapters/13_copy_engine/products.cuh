@@ -2,6 +2,17 @@
 #ifndef COPY_ENGINE_PRODUCTS_CUH
 #define COPY_ENGINE_PRODUCTS_CUH
 
+// The same, with A turned in shared memory in tiles of TURN columns, if it can be.
+template <int SMS, int TURN>
+static void turning_on(int M, int N, int K, float alpha, const float *A, const float *B,
+                       float beta, float *C)
+{
+    const int before = turn_columns;
+    turn_columns = TURN;
+    matmul_on<SMS>(M, N, K, alpha, A, B, beta, C);
+    turn_columns = before;
+}
+
 // Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
 static const struct product PRODUCTS[] = {
     {195, 193, 145, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // large_tile, shared
@@ -16,15 +27,15 @@ static const struct product PRODUCTS[] = {
     {35, 252, 136, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},  // sliced_low_tile
     {35, 193, 86, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
     {100, 73, 136, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // sliced_high_tile
-    {131, 60, 332, 1.5f, -0.5f, matmul_on<1, 64>, "--sms 1 --turn 64"},
-    {100, 92, 460, 1.0f, 0.0f, matmul_on<3, 96>, "--sms 3 --turn 96"}, // K divided
-    {131, 124, 332, 1.5f, -0.5f, matmul_on<1, 128>, "--sms 1 --turn 128"},
-    {1101, 33, 76, 1.0f, 0.0f, matmul_on<3, 64>, "--sms 3 --turn 64"}, // a longer B
+    {131, 60, 332, 1.5f, -0.5f, turning_on<1, 64>, "--sms 1 --turn 64"},
+    {100, 92, 460, 1.0f, 0.0f, turning_on<3, 96>, "--sms 3 --turn 96"}, // K divided
+    {131, 124, 332, 1.5f, -0.5f, turning_on<1, 128>, "--sms 1 --turn 128"},
+    {1101, 33, 76, 1.0f, 0.0f, turning_on<3, 64>, "--sms 3 --turn 64"}, // a longer B
     {65, 258, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // low_tile, whole and shared
     // Three that cannot be turned: of B, A and K.
-    {35, 73, 72, -0.5f, 2.0f, matmul_on<1, 64>, "--sms 1 --turn 64"},
-    {195, 20, 66, 1.0f, 0.0f, matmul_on<1, 64>, "--sms 1 --turn 64"}, // high_tile
-    {15, 260, 72, 1.0f, 0.0f, matmul_on<3, 128>, "--sms 3 --turn 128", USUAL, NULL,
+    {35, 73, 72, -0.5f, 2.0f, turning_on<1, 64>, "--sms 1 --turn 64"},
+    {195, 20, 66, 1.0f, 0.0f, turning_on<1, 64>, "--sms 1 --turn 64"}, // high_tile
+    {15, 260, 72, 1.0f, 0.0f, turning_on<3, 128>, "--sms 3 --turn 128", USUAL, NULL,
      'A'},                                              // flat_tile
     {100, 68, 75, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_square_tile
     {51, 98, 61, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // small_wide_tile
