@@ -657,6 +657,15 @@ PLANTED = {
         "a missing fence.proxy.async",
         "cp.async.bulk.global.shared::cta.bulk_group",
     ),
+    "stores that a bulk copy may not come behind": (
+        "hopper_gemm",
+        "if (i > 0 && t == 0) arrive(&s->empty[(i - 1) % STAGES]);",
+        "if (i > 0 && t == 0) {\n"
+        "            *(volatile short *)&s->b[(i - 1) % STAGES][0] = 0;\n"
+        "            arrive(&s->empty[(i - 1) % STAGES]);\n        }",
+        "a bulk copy writes there by the asynchronous proxy",
+        "load(s->",
+    ),
     "a source that is written again too early": (
         "bulk",
         "flush();\n    IS(data[128]",
