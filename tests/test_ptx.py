@@ -661,7 +661,7 @@ PLANTED = {
         "hopper_gemm",
         "if (i > 0 && t == 0) arrive(&s->empty[(i - 1) % STAGES]);",
         "if (i > 0 && t == 0) {\n"
-        "            *(volatile short *)&s->b[(i - 1) % STAGES][0] = 0;\n"
+        "            *(volatile short *)&s->a[(i - 1) % STAGES][group * 64 * BK] = 0;\n"
         "            arrive(&s->empty[(i - 1) % STAGES]);\n        }",
         "a bulk copy writes there by the asynchronous proxy",
         "load(s->",
