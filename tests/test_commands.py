@@ -112,10 +112,9 @@ def mistakes():
     for number, source in CHAPTERS.items():
         for words in (["--nope"], ["0"], ["1", "2"], ["--alpha", "x"]):
             yield f"chapter{number}", words, f"chapter{number}: "
-        own = re.search(r'\.own_option = "(.*)"', source.read_text())
+        own = re.findall(r'\.(?:own|second)_option = "(.*)"', source.read_text())
         options = {"--precision": [*NO_PRECISION, *lacking(source)]}
-        if own:
-            options[own[1]] = NO_SIZE
+        options |= dict.fromkeys(own, NO_SIZE)
         for option, values in options.items():
             for value in values:
                 for words in forms(option, value):
