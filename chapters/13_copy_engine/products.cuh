@@ -16,10 +16,10 @@ static void turning_on(int M, int N, int K, float alpha, const float *A, const f
 // Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
 static const struct product PRODUCTS[] = {
     {195, 193, 145, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // large_tile, shared
+    {145, 193, 144, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // middle_tile, whole stages
     {235, 68, 86, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    // middle_tile, a second band of tiles, and more than two rounds of the stages.
+    // A second band of tiles, and more than two rounds of the stages.
     {2049, 66, 9, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {145, 193, 144, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // shared, in whole stages
     {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'b'},
     {195, 68, 158, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // medium_tile, shared
     {90, 76, 330, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // sliced_square_tile
@@ -31,19 +31,16 @@ static const struct product PRODUCTS[] = {
     {100, 92, 460, 1.0f, 0.0f, turning_on<3, 96>, "--sms 3 --turn 96"}, // K divided
     {131, 124, 332, 1.5f, -0.5f, turning_on<1, 128>, "--sms 1 --turn 128"},
     {1101, 33, 76, 1.0f, 0.0f, turning_on<3, 64>, "--sms 3 --turn 64"}, // a longer B
-    {65, 258, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // low_tile, whole and shared
     // Three that cannot be turned: of B, A and K.
-    {35, 73, 72, -0.5f, 2.0f, turning_on<1, 64>, "--sms 1 --turn 64"},
+    {35, 73, 72, -0.5f, 2.0f, turning_on<1, 64>, "--sms 1 --turn 64"}, // low_tile
     {195, 20, 66, 1.0f, 0.0f, turning_on<1, 64>, "--sms 1 --turn 64"}, // high_tile
     {15, 260, 72, 1.0f, 0.0f, turning_on<3, 128>, "--sms 3 --turn 128", USUAL, NULL,
-     'A'},                                              // flat_tile
-    {100, 68, 75, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_square_tile
-    {51, 98, 61, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // small_wide_tile
-    {90, 18, 66, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // small_high_tile
-    {65, 20, 98, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},
-    {69, 66, 86, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_even_tile
-    {60, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // small_flat_tile
-    {35, 68, 72, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
+     'A'},                                                // flat_tile
+    {100, 68, 75, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // small_square_tile
+    {51, 98, 61, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // small_wide_tile
+    {90, 18, 66, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},   // small_high_tile
+    {69, 66, 86, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},    // small_even_tile
+    {60, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},    // small_flat_tile
     {1101, 33, 26, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
 };
 
