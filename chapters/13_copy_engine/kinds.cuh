@@ -30,7 +30,7 @@ struct small_flat_tile : tile<32, 128, 8, 4, 8, 4, 3, in_a_z> {
 };
 struct smallest_tile : tile<32, 64, 8, 4, 4, 8, 1, in_a_z> {
 };
-// Two for the kernel with slices, where C has about as many of them as there are SMs.
+// Three for the kernel with slices, where C has about as many of them as there are SMs.
 struct sliced_square_tile : sliced_tile<12, 12, 2, 1, 64, 4> {
 };
 struct sliced_low_tile : sliced_tile<12, 8, 1, 4, 48, 3> {

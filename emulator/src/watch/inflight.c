@@ -164,12 +164,10 @@ static bool reader_has_fenced(struct fences *of, const struct touch *write)
             (in_warp && write->order != fence->order));
 }
 
-static const char READ_BY_PROXY[] =
-    "it is read by the asynchronous proxy, which may still "
-    "see what was there before",
-                  OVERWRITTEN[] =
-                      "a bulk copy writes there by the asynchronous proxy, and "
-                      "the store may still come behind it";
+static const char READ_BY_PROXY[] = "it is read by the asynchronous proxy, which may "
+                                    "still see what was there before";
+static const char OVERWRITTEN[] = "a bulk copy writes there by the asynchronous proxy, "
+                                  "and the store may still come behind it";
 
 /* `here`: what happens now, by the asynchronous proxy, to what an ordinary store wrote. */
 static void check_proxy(const struct word *word, const char *address,
