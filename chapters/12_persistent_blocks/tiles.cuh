@@ -97,16 +97,13 @@ static __device__ __forceinline__ void store4(float *c, const float *sum, float 
     *(float4 *)c = v;
 }
 
-// Stores the results of a tile that lie inside C. Its first is C's (tile_row, tile_col),
-// a thread's first is the tile's (thread_row, thread_col). ALIGNED: rows of C start at
-// multiples of 16 bytes, and a lane stores its four neighbours at once. Where they start
-// anywhere, lanes that stored one of their four each would write a quarter of every
-// sector, four times. So four rows of a warp's results go through shared memory, and then
-// 32 lanes store 32 neighbours.
-template <class T, bool ALIGNED>
+// Stores the results of a tile that lie inside C, whose rows start at multiples of 16
+// bytes: a lane stores its four neighbours at once. The tile's first is C's (tile_row,
+// tile_col), a thread's first is the tile's (thread_row, thread_col).
+template <class T>
 static __device__ __forceinline__ void
-store_tile(const struct work *w, float *C, int tile_row, int tile_col, int thread_row,
-           int thread_col, const float (&acc)[T::TM][T::TN])
+store_aligned(const struct work *w, float *C, int tile_row, int tile_col, int thread_row,
+              int thread_col, const float (&acc)[T::TM][T::TN])
 {
 #pragma unroll
     for (int m = 0; m < T::TM; ++m) {
@@ -114,31 +111,66 @@ store_tile(const struct work *w, float *C, int tile_row, int tile_col, int threa
         for (int n = 0; n < T::TN; n += 4) {
             const int row = tile_row + thread_row + m / 4 * T::ROW_STEP + m % 4;
             const int col = tile_col + thread_col + n / 4 * T::COL_STEP;
-            if (ALIGNED) {
-                if (row < w->M && col < w->N)
-                    store4(&C[(size_t)row * w->N + col], &acc[m][n], w->alpha, w->beta);
-            } else {
-                // A row is one longer, so that four rows of eight lanes write to 32 banks.
-                __shared__ float rows_of_warp[T::WARPS][4][32 + 1];
-                float(*rows)[32 + 1] = rows_of_warp[threadIdx.x / 32];
-                const int lane = threadIdx.x % 32;
-                const int lane_row = T::LANES::row_of(lane);
-                const int lane_col = T::LANES::col_of(lane);
+            if (row < w->M && col < w->N)
+                store4(&C[(size_t)row * w->N + col], &acc[m][n], w->alpha, w->beta);
+        }
+    }
+}
+
+// The same where rows start anywhere. Lanes that stored one of their four each would write
+// a quarter of every sector, four times. So four rows of a warp's results go through
+// shared memory, and then 32 lanes store 32 neighbours. That is many instructions, which
+// run once a tile and come from far: so they stand here for four of a thread's rows, and
+// the loop is not unrolled. Registers have no index; the rows that are left move up.
+template <class T>
+static __device__ __forceinline__ void
+store_anywhere(const struct work *w, float *C, int tile_row, int tile_col, int thread_row,
+               int thread_col, float (&acc)[T::TM][T::TN])
+{
+    // A row is one longer, so that four rows of eight lanes write to 32 banks.
+    __shared__ float rows_of_warp[T::WARPS][4][32 + 1];
+    float(*rows)[32 + 1] = rows_of_warp[threadIdx.x / 32];
+    const int lane = threadIdx.x % 32;
+    const int lane_row = T::LANES::row_of(lane), lane_col = T::LANES::col_of(lane);
+    const int warp_row = tile_row + thread_row - 4 * lane_row;
+    const int my_col = tile_col + thread_col - 4 * lane_col + lane;
+#pragma unroll 1
+    for (int square = 0; square < T::TM / 4; ++square) {
+#pragma unroll
+        for (int m = 0; m < 4; ++m) {
+#pragma unroll
+            for (int n = 0; n < T::TN; n += 4) {
+                const int row = warp_row + square * T::ROW_STEP + m;
+                const int col = my_col + n / 4 * T::COL_STEP;
 #pragma unroll
                 for (int i = 0; i < 4; ++i)
                     rows[lane_row][4 * lane_col + i] = w->alpha * acc[m][n + i];
                 __syncwarp();
-                const int warp_row = row - 4 * lane_row;
-                const int my_col = col - 4 * lane_col + lane;
 #pragma unroll
                 for (int i = 0; i < 4; ++i)
-                    if (warp_row + 4 * i < w->M && my_col < w->N)
-                        store_sum(&C[(size_t)(warp_row + 4 * i) * w->N + my_col],
-                                  rows[i][lane], 1.0f, w->beta);
+                    if (row + 4 * i < w->M && col < w->N)
+                        store_sum(&C[(size_t)(row + 4 * i) * w->N + col], rows[i][lane],
+                                  1.0f, w->beta);
                 __syncwarp();
             }
         }
+#pragma unroll
+        for (int m = 0; m + 4 < T::TM; ++m)
+#pragma unroll
+            for (int n = 0; n < T::TN; ++n)
+                acc[m][n] = acc[m + 4][n];
     }
+}
+
+template <class T, bool ALIGNED>
+static __device__ __forceinline__ void
+store_tile(const struct work *w, float *C, int tile_row, int tile_col, int thread_row,
+           int thread_col, float (&acc)[T::TM][T::TN])
+{
+    if (ALIGNED)
+        store_aligned<T>(w, C, tile_row, tile_col, thread_row, thread_col, acc);
+    else
+        store_anywhere<T>(w, C, tile_row, tile_col, thread_row, thread_col, acc);
 }
 
 // How far the copies are: STAGES - 1 k-blocks ahead of the arithmetic, over the ends of
