@@ -41,10 +41,10 @@ def shape(text):
 
 def many_shapes():
     """(those of results/shapes.txt that were chosen, those that were drawn at random): what stands behind the
-    line "# drawn ..."."""
+    first line "# drawn ..."."""
     chosen, _, drawn = SHAPES.read_text().partition("# drawn")
     return [shape(line) for line in chosen.split()], [
-        shape(line) for line in drawn.splitlines()[1:]
+        shape(line) for line in drawn.splitlines()[1:] if line[:1] != "#"
     ]
 
 

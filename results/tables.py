@@ -607,6 +607,14 @@ def tried(page, n, gpu):
     )
 
 
+def kind_of_numbers(shape):
+    return "multiples of 8" if all(n % 8 == 0 for n in shape) else "odd numbers"
+
+
+def largest(some, numbers):
+    return max(max(shape) for shape in some if kind_of_numbers(shape) == numbers)
+
+
 def shapes(page, n, gpu):
     """The shapes of <gpu>_shapes.csv: milliseconds of the best that cuBLAS has, and how many times as fast
     chapter n is, in each of its precisions; of those that were drawn at random, the least, the mean and how many
@@ -617,7 +625,7 @@ def shapes(page, n, gpu):
     wanted, drawn = measure.many_shapes()
     precisions = sorted({row["precision"] for row in every})
     head, least, mean = ["M × N × K"], ["**least**"], ["**geometric mean**"]
-    body, at_random = {}, []
+    body, at_random = {}, {"multiples of 8": [], "odd numbers": []}
     for row in every:
         M, N, K = shape = row["M"], row["N"], row["K"]
         if shape not in drawn:
@@ -636,13 +644,18 @@ def shapes(page, n, gpu):
                 else ["", ""]
             )
         ratios = [row["ratio_median"] for shape, row in found.items() if shape in body]
-        others = [row["ratio_median"] for shape, row in found.items() if shape in drawn]
         kind = "" if precisions == ["fp32"] else f" in {precision}"
-        if others:
-            at_random.append(
-                f"geometric mean {statistics.geometric_mean(others):.2f} of {len(others)}{kind}, the least "
-                f"{min(others):.2f}, and {sum(ratio < 0.995 for ratio in others)} more than half a percent behind"
-            )
+        for numbers, same in at_random.items():
+            others = [
+                row["ratio_median"]
+                for shape, row in found.items()
+                if shape in drawn and numbers == kind_of_numbers(shape)
+            ]
+            if others:
+                same.append(
+                    f"geometric mean {statistics.geometric_mean(others):.2f} of {len(others)}{kind}, the least "
+                    f"{min(others):.2f}, and {sum(ratio < 0.995 for ratio in others)} more than half a percent behind"
+                )
         head += [f"cuBLAS{kind}, ms", f"times as fast{kind}"]
         least += ["", f"**{min(ratios):.2f}**"]
         mean += ["", f"**{statistics.geometric_mean(ratios):.2f}**"]
@@ -659,11 +672,11 @@ def shapes(page, n, gpu):
         "64 MB of workspace; a number above 1 says that the chapter is faster. "
         + measured_on(every)
         + ". `make shapes` measures it again.\n"
-        + (
-            f"\nOther shapes, drawn at random, multiples of 8 and up to {max(map(max, drawn)):,} each way: "
-            f"{'; '.join(at_random)}.\n"
-            if at_random
-            else ""
+        + "".join(
+            f"\nOther shapes, drawn at random, {numbers} up to {largest(drawn, numbers):,} each way: "
+            f"{'; '.join(same)}.\n"
+            for numbers, same in at_random.items()
+            if same
         )
     )
 

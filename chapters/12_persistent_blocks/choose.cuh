@@ -17,8 +17,8 @@ struct kind {
                           bool wide);
     int BM, BN, BK, blocks; // a tile, and the blocks that an SM holds
     double start;           // what a launch takes before and after its tiles, nanoseconds
-    double speed;           // an SM's multiply-adds per nanosecond
-    double singly;          // the same if B's floats are copied one by one; 0: it cannot
+    double speed;           // an SM's multiply-adds per nanosecond, if B's rows are wide
+    double singly;          // the same if they are not; 0, of either: it cannot
     double dividing;        // what it takes to divide tiles among blocks, nanoseconds
     bool prepares;          // A and perhaps B are copied first: chapter 13
 };
@@ -41,7 +41,7 @@ static double at_scale(int sms, double time)
 // multiples of 16 bytes as they are. A kind that prepares B does this by itself.
 static bool lengthens(const struct kind *kind, int M, bool wide)
 {
-    return !wide && !kind->prepares && M > 1000;
+    return !wide && !kind->prepares && kind->speed > 0.0 && M > 1000;
 }
 
 static double speed_at(const struct kind *kind, int M, bool wide)

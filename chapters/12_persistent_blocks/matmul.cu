@@ -41,10 +41,13 @@ static const struct kind KINDS[] = {
     TILES(low_tile, 9600, 186, 168, 2600),
     TILES(high_tile, 6100, 186, 142, 6000),
     TILES(flat_tile, 7400, 125, 0, 2700),
-    SMALL(small_square_tile, 6900, 203, 143, 0),
-    SMALL(small_wide_tile, 5100, 199, 127, 1200),
-    SMALL(small_flat_tile, 4300, 156, 108, 1900),
-    SMALL(smallest_tile, 4100, 102, 72, 2150),
+    SMALL(small_square_tile, 6900, 203, 150, 0),
+    SMALL(small_wide_tile, 5100, 199, 113, 1200),
+    SMALL(small_flat_tile, 4300, 156, 74, 1900),
+    SMALL(smallest_tile, 4100, 102, 58, 2150),
+    APART(small_wide_tile, 7800, 215, 0),
+    APART(small_flat_tile, 6600, 140, 0),
+    APART(smallest_tile, 5900, 94, 0),
 };
 
 static int sms; // that the product is dealt to
@@ -57,7 +60,7 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     if (!sms)
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
-    const struct work w = {M, N, K, alpha, beta, A, B, C, N, aligned};
+    const struct work w = {M, N, K, alpha, beta, A, B, C, N, N, aligned};
     const int count = sizeof KINDS / sizeof *KINDS;
     if (!launch_thin(sms, &w))
         launch_fastest(KINDS, count, sms, &w);
@@ -80,28 +83,29 @@ static void matmul_on(int M, int N, int K, float alpha, const float *A, const fl
 static const struct product PRODUCTS[] = {
     {145, 133, 26, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // large_tile
     {165, 132, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},
-    {100, 73, 151, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // medium_tile, shared
+    {104, 127, 167, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // medium_tile, shared
     {195, 68, 26, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {145, 133, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // low_tile, whole and shared
+    {146, 69, 37, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // low_tile, whole and shared
     {65, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {145, 18, 51, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // high_tile
+    {79, 17, 35, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // high_tile
     {195, 20, 51, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
-    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // flat_tile
-    {255, 67, 116, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_square_tile
+    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // flat_tile
+    {67, 65, 68, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // small_square_tile
     {100, 68, 98, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
-    {50, 133, 51, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // small_wide_tile
+    {50, 133, 51, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // small_wide_tile, apart
     {50, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {35, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},    // small_flat_tile
+    {9, 73, 259, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_flat_tile, apart
+    {12, 69, 69, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},
     {1101, 34, 26, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // a copy of B with longer rows
     {2049, 66, 9, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // a second band of tiles
     {7, 130, 45, 1.5f, -0.5f},                            // thin.cuh
     {3, 70, 2100, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // two chunks of A a block
     {120, 13, 258, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // round the ring
     {1001, 21, 36, 1.0f, 0.0f},
-    {150, 12, 72, 1.0f, 0.0f},
-    {150, 7, 52, -0.5f, 2.0f},
-    {20, 3, 1100, 1.0f, 0.0f},
-    {70, 1, 48, 1.5f, -0.5f},
+    {99, 12, 72, 1.0f, 0.0f},
+    {99, 7, 52, -0.5f, 2.0f},
+    {20, 3, 996, 1.0f, 0.0f},
+    {9, 1, 48, 1.5f, -0.5f},
     {1, 76, 700, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // a row, 16 warps a block
 };
 

@@ -128,13 +128,13 @@ static void launch_narrow_of(int blocks, const struct work *w)
     const int tiles = (w->M - 1) / T::BM + 1;
     const int share = part_of_k(w->K, blocks / tiles, T::BK);
     const int parts = (w->K - 1) / share + 1;
-    struct work part = work_on_parts(w, parts);
+    struct work part = work_on_parts(w, parts, w->N);
     part.share = share;
     CUDA_CHECK(cudaFuncSetAttribute(narrow_kernel<T, WIDTH>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     T::SHARED_BYTES));
     narrow_kernel<T, WIDTH><<<dim3(tiles, parts), T::THREADS, T::SHARED_BYTES>>>(part);
-    add_up_parts(w, parts, part.C);
+    add_up_parts(w, parts, &part, 1);
 }
 
 // Whether a block may have so much shared memory: 32 columns take 66 KB, and an SM of

@@ -20,13 +20,14 @@ struct work {
     float alpha, beta;
     const float *A, *B;
     float *C;
-    int B_row;                    // floats from a row of B to the next
+    int B_row, C_row;             // floats from a row of B, or of C, to the next
     bool aligned;                 // rows of C start at multiples of 16 bytes
     int tiles_down, tiles_across; // tiles of C
     int rows_together;            // rows of tiles in a band, see place_tile
     int blocks_k;                 // k-blocks a tile: stretches of BK along K
     int whole_tiles;              // tiles done by one block each; the rest are shared
     int share, longer_shares;     // k-blocks a share; the first longer_shares do one more
+    int apart;                    // small.cuh: a part has every so many-th step of K
     float *parts;                 // two parts of tiles a block
     int *arrived;                 // for each shared tile and warp, the parts that came
 };

@@ -111,8 +111,8 @@ store_aligned(const struct work *w, float *C, int tile_row, int tile_col, int th
         for (int n = 0; n < T::TN; n += 4) {
             const int row = tile_row + thread_row + m / 4 * T::ROW_STEP + m % 4;
             const int col = tile_col + thread_col + n / 4 * T::COL_STEP;
-            if (row < w->M && col < w->N)
-                store4(&C[(size_t)row * w->N + col], &acc[m][n], w->alpha, w->beta);
+            if (row < w->M && col < w->C_row)
+                store4(&C[(size_t)row * w->C_row + col], &acc[m][n], w->alpha, w->beta);
         }
     }
 }

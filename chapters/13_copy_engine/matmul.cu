@@ -207,7 +207,7 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     if (!sms)
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
-    const struct work w = {M, N, K, alpha, beta, A, B, C, N, aligned};
+    const struct work w = {M, N, K, alpha, beta, A, B, C, N, N, aligned};
     if (!launch_thin(sms, &w))
         launch_chosen(sms, &w);
 }

@@ -15,7 +15,7 @@ static void turning_on(int M, int N, int K, float alpha, const float *A, const f
 
 // Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
 static const struct product PRODUCTS[] = {
-    {195, 193, 145, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // large_tile, shared
+    {193, 193, 155, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // large_tile, shared
     {145, 193, 144, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // middle_tile, whole stages
     {235, 68, 86, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
     // A second band of tiles, and more than two rounds of the stages.
@@ -25,8 +25,7 @@ static const struct product PRODUCTS[] = {
     {90, 76, 330, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // sliced_square_tile
     {65, 66, 136, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // and K divided
     {35, 252, 136, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},  // sliced_low_tile
-    {35, 193, 86, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
-    {100, 73, 136, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // sliced_high_tile
+    {66, 19, 106, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},   // sliced_high_tile
     {131, 60, 332, 1.5f, -0.5f, turning_on<1, 64>, "--sms 1 --turn 64"},
     {100, 92, 460, 1.0f, 0.0f, turning_on<3, 96>, "--sms 3 --turn 96"}, // K divided
     {131, 124, 332, 1.5f, -0.5f, turning_on<1, 128>, "--sms 1 --turn 128"},
@@ -35,13 +34,15 @@ static const struct product PRODUCTS[] = {
     {35, 73, 72, -0.5f, 2.0f, turning_on<1, 64>, "--sms 1 --turn 64"}, // low_tile
     {195, 20, 66, 1.0f, 0.0f, turning_on<1, 64>, "--sms 1 --turn 64"}, // high_tile
     {15, 260, 72, 1.0f, 0.0f, turning_on<3, 128>, "--sms 3 --turn 128", USUAL, NULL,
-     'A'},                                                // flat_tile
-    {100, 68, 75, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // small_square_tile
-    {51, 98, 61, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // small_wide_tile
-    {90, 18, 66, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},   // small_high_tile
-    {69, 66, 86, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},    // small_even_tile
-    {60, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},    // small_flat_tile
-    {1101, 33, 26, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
+     'A'},                                              // flat_tile
+    {100, 68, 75, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_square_tile
+    {99, 73, 96, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},  // small_wide_tile, apart
+    {38, 80, 48, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
+    {65, 19, 66, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // small_high_tile
+    {69, 66, 86, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // small_even_tile
+    {9, 45, 25, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // smallest_tile, apart
+    {9, 73, 259, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // small_flat_tile, apart
+    {12, 69, 69, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},
 };
 
 #endif

@@ -207,7 +207,7 @@ template <class T> static void launch_sliced(int sms, const struct work *work)
     const long long wanted = parts_of(sms, 1, T::BM, T::BN, work->M, work->N);
     const int share = part_of_k(work->K, wanted, T::BK);
     const int parts = (work->K - 1) / share + 1;
-    struct work w = work_on_parts(work, parts);
+    struct work w = work_on_parts(work, parts, work->N);
     CUtensorMap A_map, B_map;
     if (T::TURNS) {
         A_map = tensor_map_2d_of(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, w.A, w.M, w.K, w.K,
@@ -235,7 +235,7 @@ template <class T> static void launch_sliced(int sms, const struct work *work)
     config.attrs = &early;
     config.numAttrs = 1;
     CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, A_map, B_map, w));
-    add_up_parts(work, parts, w.C);
+    add_up_parts(work, parts, &w, 1);
 }
 
 // As one_tile_each(), but an SM has room for one block only: the next begins when the last
