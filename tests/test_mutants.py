@@ -503,22 +503,29 @@ MUTANTS = [
     Mutant(
         12,
         "half of A's tile copied",
-        "a_k = threadIdx.x % T::BK;",
-        "a_k = threadIdx.x % (T::BK / 2);",
+        "T::BK, a_k = threadIdx.x % T::BK;",
+        "T::BK, a_k = threadIdx.x % (T::BK / 2);",
     ),
     Mutant(
         12,
         "rows stored before all lanes have written them",
-        "__syncwarp();\n                const int warp_row",
-        "const int warp_row",
+        "__syncwarp();\n#pragma unroll\n                for (int i = 0; i < 4; ++i)\n                    if (row",
+        "for (int i = 0; i < 4; ++i)\n                    if (row",
     ),
     Mutant(
         12,
         "rows written again before they are stored",
-        "rows[i][lane], 1.0f, w->beta);\n                __syncwarp();",
-        "rows[i][lane], 1.0f, w->beta);",
+        "1.0f, w->beta);\n                __syncwarp();",
+        "1.0f, w->beta);",
     ),
-    Mutant(12, "one row stored for four", "rows[i][lane], 1.0f", "rows[0][lane], 1.0f"),
+    Mutant(12, "one row stored for four", "rows[i][lane],", "rows[0][lane],"),
+    Mutant(
+        12,
+        "the rows that are left to store do not move up",
+        "acc[m][n] = acc[m + 4][n];",
+        "acc[m][n] = acc[m][n];",
+    ),
+    Mutant(12, "four rows lie below four", "square * T::ROW_STEP + m", "square * 4 + m"),
     Mutant(
         12,
         "a narrow tile's rows stored eight apart",
@@ -529,8 +536,54 @@ MUTANTS = [
     Mutant(
         12,
         "parts of K overlap",
-        "min(w.K, k_begin + w.share);\n    const int thread_row = row_of",
-        "min(w.K, k_begin + w.share + 8);\n    const int thread_row = row_of",
+        "min(w.share, (w.K - k_begin",
+        "min(w.share + 8, (w.K - k_begin",
+    ),
+    Mutant(
+        12,
+        "apart: a step too many",
+        "(w.K - k_begin + apart - 1) / apart",
+        "(w.K - k_begin + apart) / apart",
+    ),
+    Mutant(
+        12,
+        "apart: stretches of K overlap",
+        "blockIdx.y / apart * w.share * apart",
+        "blockIdx.y / apart * w.share",
+    ),
+    Mutant(12, "apart: a tile not moved", "from.b_col - moved, last", "from.b_col, last"),
+    Mutant(
+        12,
+        "apart: what is moved is added up unmoved",
+        "apart > 1 ? moved_by(part % apart, N) : 0",
+        "0",
+    ),
+    Mutant(
+        12,
+        "apart: more is read than B has",
+        "APART ? min(WIDTH, w.N - from_col) : WIDTH",
+        "WIDTH",
+    ),
+    Mutant(
+        12,
+        "apart: no room for what is moved",
+        "(w->N + 4 - 4 / apart + 3) / 4 * 4",
+        "(w->N + 3) / 4 * 4",
+    ),
+    Mutant(
+        12,
+        "apart: no tile for what is moved out of the last",
+        "(N - 1LL + moved) / BN",
+        "(N - 1LL) / BN",
+    ),
+    Mutant(
+        12, "apart: every second row alike", "N % 2 == 0 ? 2 : 4", "N % 2 == 0 ? 2 : 2"
+    ),
+    Mutant(
+        12,
+        "apart: B taken for aligned",
+        "rows_alike(w->N) > 1 && (size_t)w->B % 16 == 0",
+        "rows_alike(w->N) > 1",
     ),
     Mutant(
         12, "a narrow row too many", "tile_row + m, w->M - 1);", "tile_row + m, w->M);"
@@ -647,7 +700,7 @@ MUTANTS = [
         13,
         "slices: the last steps of k",
         "k0 < end; k0 += jump",
-        "k0 + UNROLL <= end; k0 += jump",
+        "k0 + ROUND <= end; k0 += jump",
     ),
     Mutant(
         13,

@@ -10,25 +10,18 @@
 
 #include "tiles.cuh"
 
-// Where a thread's copies come from, for the next k-block to copy. a_k and b_k count the
-// steps of the block's part of K, which lie `apart`.
+// Where a thread's copies come from, for the next k-block to copy. a_k and b_k count steps
+// that lie `apart`.
 template <class T> struct small_source {
     const float *A[T::A_COPIES], *B;
-    int a_k, b_k, b_col, b_bytes; // of B so many bytes are read: the row may end there
-    int B_row, apart;
+    int a_k, b_k, b_col;
+    size_t b_zeros; // that come instead of the last bytes: the row ends before them
 };
 
-// The floats of B from a step of the part to one so many further.
-template <class T>
-static __device__ __forceinline__ size_t rows_of_B(const small_source<T> *from, int steps)
-{
-    return (size_t)(steps * from->apart) * from->B_row;
-}
-
 // Starts the copies of step `step` of BK; the last step ends the k-block.
-template <class T, int WIDTH>
-static __device__ __forceinline__ void start_small(int step, small_source<T> *from,
-                                                   float *stage, int steps)
+template <class T, int WIDTH, bool APART>
+static __device__ __forceinline__ void
+start_small(int step, small_source<T> *from, float *stage, int B_row, int apart, int end)
 {
     const int B_COPIES = T::BK * T::BN / (WIDTH * T::THREADS);
     const int B_STEP = T::BK / B_COPIES;
@@ -39,21 +32,20 @@ static __device__ __forceinline__ void start_small(int step, small_source<T> *fr
         const int row = threadIdx.x / T::BK + step * T::A_STEP;
         __pipeline_memcpy_async(&stage[threadIdx.x % T::BK * T::A_ROW + row],
                                 from->A[step], sizeof(float),
-                                from->a_k < steps ? 0 : sizeof(float));
-        from->A[step] += T::BK * from->apart;
+                                from->a_k < end ? 0 : sizeof(float));
+        from->A[step] += T::BK * apart;
     }
     if (step < B_COPIES) {
         const int k = threadIdx.x / (T::BN / WIDTH) + step * B_STEP;
-        const int bytes = WIDTH * sizeof(float);
-        const int read = from->b_k + step * B_STEP < steps ? from->b_bytes : 0;
+        const size_t bytes = WIDTH * sizeof(float), zeros = APART ? from->b_zeros : 0;
         __pipeline_memcpy_async(&stage[T::A_FLOATS + k * T::BN + from->b_col],
-                                from->B + rows_of_B(from, step * B_STEP), bytes,
-                                bytes - read);
+                                from->B + (size_t)(step * B_STEP * apart) * B_row, bytes,
+                                from->b_k + step * B_STEP < end ? zeros : bytes);
     }
     if (step == T::BK - 1) {
         from->a_k += T::BK;
         from->b_k += T::BK;
-        from->B += rows_of_B(from, T::BK);
+        from->B += (size_t)(T::BK * apart) * B_row;
         __pipeline_commit();
     }
 }
@@ -100,32 +92,32 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     //    copied from the last ones: they are multiplied, and never stored.
     const int tile_row = blockIdx.x % w.tiles_down * T::BM;
     const int apart = APART ? w.apart : 1;
-    const int k_begin = blockIdx.y / apart * w.share * apart + blockIdx.y % apart;
-    const int steps = min(w.share, (w.K - k_begin + apart - 1) / apart);
-    const int moved = APART ? moved_by(k_begin, w.N) : 0;
+    const int first = blockIdx.y % apart; // my steps are every w.apart-th from here on
+    const int begin = blockIdx.y / apart * w.share;
+    const int end = min((w.K - first + apart - 1) / apart, begin + w.share);
+    const int moved = APART ? moved_by(first, w.N) : 0;
     const int tile_col = blockIdx.x / w.tiles_down * T::BN;
     const int thread_row = row_of<T>(threadIdx.x), thread_col = col_of<T>(threadIdx.x);
     small_source<T> from;
-    from.a_k = threadIdx.x % T::BK;
-    from.b_k = threadIdx.x / (T::BN / WIDTH);
-    from.B_row = w.B_row;
-    from.apart = apart;
+    from.a_k = begin + threadIdx.x % T::BK;
+    from.b_k = begin + threadIdx.x / (T::BN / WIDTH);
     from.b_col = threadIdx.x % (T::BN / WIDTH) * WIDTH;
 #pragma unroll
     for (int i = 0; i < T::A_COPIES; ++i) {
         const int row = tile_row + threadIdx.x / T::BK + i * T::A_STEP;
-        from.A[i] = &w.A[(size_t)min(row, w.M - 1) * w.K + k_begin + from.a_k * apart];
+        from.A[i] = &w.A[(size_t)min(row, w.M - 1) * w.K + first + from.a_k * apart];
     }
     const int last = (w.N - 1 + moved) / WIDTH * WIDTH - moved;
     const int from_col = min(tile_col + from.b_col - moved, last);
-    from.B = &w.B[(size_t)(k_begin + from.b_k * apart) * w.B_row] + from_col;
-    from.b_bytes = (APART ? min(WIDTH, w.N - from_col) : WIDTH) * sizeof(float);
+    from.B = &w.B[(size_t)(first + from.b_k * apart) * w.B_row] + from_col;
+    from.b_zeros = max(0, from_col + WIDTH - w.N) * sizeof(float);
 
     // 2. Send the first k-blocks on their way, and wait for the oldest.
     for (int stage = 0; stage < T::STAGES - 1; ++stage)
 #pragma unroll
         for (int step = 0; step < T::BK; ++step)
-            start_small<T, WIDTH>(step, &from, &small_tiles[stage * T::FLOATS], steps);
+            start_small<T, WIDTH, APART>(step, &from, &small_tiles[stage * T::FLOATS],
+                                         w.B_row, apart, end);
     __pipeline_wait_prior(T::STAGES - 2);
     __syncthreads();
 
@@ -141,7 +133,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     load_fragment<T::TM>(a_frag[0], &small_tiles[thread_row], T::ROW_STEP);
     load_fragment<T::TN>(b_frag[0], &small_tiles[T::A_FLOATS + thread_col], T::COL_STEP);
     int now = 0, next = T::STAGES - 1;
-    for (int k0 = 0; k0 < steps; k0 += T::BK) {
+    for (int k0 = begin; k0 < end; k0 += T::BK) {
 #pragma unroll
         for (int k = 0; k < T::BK; ++k) {
             if (k == T::BK - 1) {
@@ -156,7 +148,8 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
             load_fragment<T::TN>(b_frag[(k + 1) % 2],
                                  &stage[T::A_FLOATS + ahead * T::BN + thread_col],
                                  T::COL_STEP);
-            start_small<T, WIDTH>(k, &from, &small_tiles[next * T::FLOATS], steps);
+            start_small<T, WIDTH, APART>(k, &from, &small_tiles[next * T::FLOATS],
+                                         w.B_row, apart, end);
 #pragma unroll
             for (int m = 0; m < T::TM; ++m)
 #pragma unroll

@@ -11,7 +11,9 @@
 #include "stages.cuh"
 #include "turning.cuh"
 
-// DOWN x ACROSS warps cover the tile. There are SLICES times as many, and each has UNROLL
+const int ROUND = 8; // steps of k without a branch, of a slice
+
+// DOWN x ACROSS warps cover the tile. There are SLICES times as many, and each has ROUND
 // steps of k, then the next; or, if TURNS, one stretch of a stage's steps (turning.cuh).
 template <int TM_, int TN_, int DOWN, int ACROSS, int BK_, int STAGES_,
           bool TURNS_ = false>
@@ -28,7 +30,7 @@ struct sliced_tile {
     static const int SHARED_BYTES = STAGES * FLOATS * sizeof(float);
     static_assert(SLICES * DOWN * ACROSS == WARPS, "as many warps for each slice");
     static_assert(STAGES >= 2, "the next stage is ordered before this one is read");
-    static_assert(BK % (UNROLL * SLICES) == 0, "as many rounds for each slice");
+    static_assert(BK % (ROUND * SLICES) == 0, "as many rounds for each slice");
     static_assert(BM <= 256 && BN <= 256, "the copy engine moves boxes of at most 256");
     static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN: whole float4s");
     static_assert(!TURNS || ACROSS == 1, "a warp turns rows of A that no other reads");
@@ -116,8 +118,8 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         mbarrier_wait_parity(&full[stage.index], stage.parity);
         const int depth = min(T::BK, k_end - k_begin - i * T::BK);
         // My steps of the stage begin at `first`, and rounds of them lie `jump` apart.
-        const int first = slice * (T::TURNS ? T::STEPS : UNROLL);
-        const int jump = T::TURNS ? UNROLL : T::SLICES * UNROLL;
+        const int first = slice * (T::TURNS ? T::STEPS : ROUND);
+        const int jump = T::TURNS ? ROUND : T::SLICES * ROUND;
         const int end = T::TURNS ? min(depth, first + T::STEPS) : depth;
         float *A_stage = &bulk_tiles[stage.index * T::FLOATS];
         float *A_tile = &A_stage[T::TURNS ? first / BOX * BOX * T::BM + warp_row * BOX
@@ -128,7 +130,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 #pragma unroll 1
         for (int k0 = first; k0 < end; k0 += jump) {
 #pragma unroll
-            for (int k = 0; k < UNROLL; ++k) {
+            for (int k = 0; k < ROUND; ++k) {
                 float a_frag[T::TM], b_frag[T::TN];
                 if (T::TURNS)
                     load_turned<T>(a_frag, A_tile, &turning, k0 - first, k);

@@ -86,7 +86,7 @@ static __device__ __forceinline__ void turn(float *A_part, const struct turning 
     __syncwarp();
 }
 
-// Reads a thread's rows for the slice's step k0 + k, k0 a multiple of UNROLL: see
+// Reads a thread's rows for the slice's step k0 + k, k0 a multiple of ROUND: see
 // load_fragment(). Between its squares of rows are 16 rows.
 template <class T>
 static __device__ __forceinline__ void load_turned(float *to, const float *A_part,
