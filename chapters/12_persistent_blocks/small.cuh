@@ -179,17 +179,16 @@ static __global__ void __launch_bounds__(32 * ADDERS)
     add_parts(int M, int N, int count, int pitch, int apart, const float *parts,
               float alpha, float beta, float *C)
 {
-    const int FROM = WIDE ? 1 : 4,
-              STEP = WIDE ? 1 : 32; // loads, and between a lane's floats
+    const int LOADS = WIDE ? 1 : 4; // of a lane, from each part
     __shared__ float4 of_warp[ADDERS][32];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const size_t size = (size_t)M * N;
     const size_t at = blockIdx.x * (size_t)128 + (WIDE ? 4 * lane : lane);
-    size_t from[FROM]; // in a part; past the end, the last ones again
+    size_t from[LOADS]; // in a part; past the end, the last ones again
 #pragma unroll
-    for (int n = 0; n < FROM; ++n) {
-        const size_t i = min(at + n * STEP, size - 4 / FROM);
-        // In 32 bits if they are enough: a division takes a third of the time.
+    for (int n = 0; n < LOADS; ++n) {
+        const size_t i = min(at + n * 32, size - 4 / LOADS);
+        // In 32 bits if they are enough: that division has far fewer instructions.
         from[n] = WIDE                 ? i
                   : size > 0xffffffffu ? i / N * pitch + i % N
                                        : (unsigned)i / (unsigned)N * (size_t)pitch +
@@ -206,7 +205,7 @@ static __global__ void __launch_bounds__(32 * ADDERS)
         } else {
             p += apart > 1 ? moved_by(part % apart, N) : 0;
 #pragma unroll
-            for (int n = 0; n < FROM; ++n)
+            for (int n = 0; n < LOADS; ++n)
                 v[n] = __ldcg(&p[from[n]]);
         }
 #pragma unroll
@@ -223,12 +222,12 @@ static __global__ void __launch_bounds__(32 * ADDERS)
         sum[0] += v.x, sum[1] += v.y, sum[2] += v.z, sum[3] += v.w;
     }
 #pragma unroll
-    for (int n = 0; n < FROM; ++n)
-        if (at + n * STEP < size) {
+    for (int n = 0; n < LOADS; ++n)
+        if (at + n * 32 < size) {
             if (WIDE)
                 store4(&C[at], sum, alpha, beta);
             else
-                store_sum(&C[at + n * STEP], sum[n], alpha, beta);
+                store_sum(&C[at + n * 32], sum[n], alpha, beta);
         }
 }
 
@@ -323,6 +322,7 @@ static void launch_small_of(int sms, const struct work *w)
     part.share = p.share;
     part.apart = apart;
     part.tiles_down = p.tiles_down;
+    // APART, there are parts always; so there is no kernel for that and a C as it lies.
     void (*const kernel)(struct work) = APART || w->aligned || p.parts > 1
                                             ? small_kernel<T, WIDTH, true, APART>
                                             : small_kernel<T, WIDTH, APART, APART>;
@@ -377,10 +377,11 @@ static double one_tile_each(const struct kind *kind, int sms, int M, int N, int 
            preparing(kind, sms, M, N, K, wide);
 }
 
-static double apart_tile_each(const struct kind *kind, int sms, int M, int N, int K,
-                              bool wide)
+// Not where rows of B all begin at the same place, wide or not.
+static double apart_tile_each(const struct kind *kind, int sms, int M, int N, int K, bool)
 {
-    return small_time(kind, sms, M, N, K, rows_alike(N), wide ? 0.0 : kind->singly);
+    const int apart = rows_alike(N);
+    return small_time(kind, sms, M, N, K, apart, apart > 1 ? kind->singly : 0.0);
 }
 
 #define SMALL(T, start, speed, singly, dividing)                                         \

@@ -119,9 +119,10 @@ store_aligned(const struct work *w, float *C, int tile_row, int tile_col, int th
 
 // The same where rows start anywhere. Lanes that stored one of their four each would write
 // a quarter of every sector, four times. So four rows of a warp's results go through
-// shared memory, and then 32 lanes store 32 neighbours. That is many instructions, which
-// run once a tile and come from far: so they stand here for four of a thread's rows, and
-// the loop is not unrolled. Registers have no index; the rows that are left move up.
+// shared memory, and then 32 lanes store 32 neighbours. The instructions stand here for
+// four of a thread's rows only: for all of them they are many, for something that happens
+// once a tile (tried/unrolled_store.diff). Registers have no index; so the rows that are
+// left move up.
 template <class T>
 static __device__ __forceinline__ void
 store_anywhere(const struct work *w, float *C, int tile_row, int tile_col, int thread_row,
