@@ -536,20 +536,20 @@ MUTANTS = [
     Mutant(
         12,
         "parts of K overlap",
-        "min(w.share, (w.K - k_begin",
-        "min(w.share + 8, (w.K - k_begin",
+        "apart, begin + w.share);",
+        "apart, begin + w.share + 8);",
     ),
     Mutant(
         12,
         "apart: a step too many",
-        "(w.K - k_begin + apart - 1) / apart",
-        "(w.K - k_begin + apart) / apart",
+        "(w.K - first + apart - 1) / apart",
+        "(w.K - first + apart) / apart",
     ),
     Mutant(
         12,
         "apart: stretches of K overlap",
-        "blockIdx.y / apart * w.share * apart",
         "blockIdx.y / apart * w.share",
+        "blockIdx.y / apart * (w.share - 8)",
     ),
     Mutant(12, "apart: a tile not moved", "from.b_col - moved, last", "from.b_col, last"),
     Mutant(
@@ -561,8 +561,8 @@ MUTANTS = [
     Mutant(
         12,
         "apart: more is read than B has",
-        "APART ? min(WIDTH, w.N - from_col) : WIDTH",
-        "WIDTH",
+        "max(0, from_col + WIDTH - w.N) * sizeof(float)",
+        "0",
     ),
     Mutant(
         12,
