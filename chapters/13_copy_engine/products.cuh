@@ -25,7 +25,7 @@ static const struct product PRODUCTS[] = {
     {90, 76, 330, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // sliced_square_tile
     {65, 66, 136, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // and K divided
     {35, 252, 136, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},  // sliced_low_tile
-    {66, 19, 106, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},   // sliced_high_tile
+    {109, 17, 39, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // sliced_high_tile
     {131, 60, 332, 1.5f, -0.5f, turning_on<1, 64>, "--sms 1 --turn 64"},
     {100, 92, 460, 1.0f, 0.0f, turning_on<3, 96>, "--sms 3 --turn 96"}, // K divided
     {131, 124, 332, 1.5f, -0.5f, turning_on<1, 128>, "--sms 1 --turn 128"},
