@@ -85,7 +85,7 @@ static const struct product PRODUCTS[] = {
     {165, 132, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},
     {104, 127, 167, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // medium_tile, shared
     {195, 68, 26, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {146, 69, 37, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // low_tile, whole and shared
+    {74, 134, 50, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // low_tile, whole and shared
     {65, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
     {79, 17, 35, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // high_tile
     {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // flat_tile
