@@ -163,6 +163,7 @@ store_anywhere(const struct work *w, float *C, int tile_row, int tile_col, int t
     }
 }
 
+// ALIGNED: which of the two. What is in `acc` behind it is of no more use.
 template <class T, bool ALIGNED>
 static __device__ __forceinline__ void
 store_tile(const struct work *w, float *C, int tile_row, int tile_col, int thread_row,
