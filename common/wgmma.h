@@ -109,6 +109,7 @@ template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_dec(v
     WGMMA_NAMES_32                                                                       \
     ", %32, %33, %34, %35, %36, %37, %38, %39, " WGMMA_TEN("%4") ", " WGMMA_TEN(         \
         "%5") ", %60, %61, %62, %63"
+#define WGMMA_NAMES_72 WGMMA_NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71"
 #define WGMMA_NAMES_80                                                                   \
     WGMMA_NAMES_64                                                                       \
     ", %64, %65, %66, %67, %68, %69, " WGMMA_TEN("%7")
@@ -129,14 +130,15 @@ template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_dec(v
 #define WGMMA_48(d, i) WGMMA_32(d, i), WGMMA_8(d, i + 32), WGMMA_8(d, i + 40)
 #define WGMMA_56(d, i) WGMMA_48(d, i), WGMMA_8(d, i + 48)
 #define WGMMA_64(d, i) WGMMA_32(d, i), WGMMA_32(d, i + 32)
+#define WGMMA_72(d, i) WGMMA_64(d, i), WGMMA_8(d, i + 64)
 #define WGMMA_80(d, i) WGMMA_64(d, i), WGMMA_8(d, i + 64), WGMMA_8(d, i + 72)
 #define WGMMA_96(d, i) WGMMA_64(d, i), WGMMA_32(d, i + 64)
 #define WGMMA_128(d, i) WGMMA_64(d, i), WGMMA_64(d, i + 64)
 
 /* d = A * B + (scale_d ? d : 0), A 64 x 16 and B 16 x N, of bf16 or fp16; N is twice the
- * number of a thread's accumulators: 64, 96, 112, 128, 160, 192 or 256. `a` and `b` are
- * descriptors. TNSP_A, TNSP_B: 0 for K-major, 1 for MN-major (see wgmma_descriptor). PTX
- * ISA, wgmma.mma_async. */
+ * number of a thread's accumulators: 64, 96, 112, 128, 144, 160, 192 or 256. `a` and `b`
+ * are descriptors. TNSP_A, TNSP_B: 0 for K-major, 1 for MN-major (see wgmma_descriptor).
+ * PTX ISA, wgmma.mma_async. */
 #define WGMMA_HALVES(TYPE, N, COUNT, A, B, ADD, TA, TB)                                  \
     template <int TNSP_A, int TNSP_B>                                                    \
     static __device__ __forceinline__ void wgmma_mma_async_##TYPE(                       \
@@ -156,6 +158,7 @@ template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_dec(v
     WGMMA_HALVES(TYPE, 96, 48, "%48", "%49", "%50", "%51", "%52")                        \
     WGMMA_HALVES(TYPE, 112, 56, "%56", "%57", "%58", "%59", "%60")                       \
     WGMMA_HALVES(TYPE, 128, 64, "%64", "%65", "%66", "%67", "%68")                       \
+    WGMMA_HALVES(TYPE, 144, 72, "%72", "%73", "%74", "%75", "%76")                       \
     WGMMA_HALVES(TYPE, 160, 80, "%80", "%81", "%82", "%83", "%84")                       \
     WGMMA_HALVES(TYPE, 192, 96, "%96", "%97", "%98", "%99", "%100")                      \
     WGMMA_HALVES(TYPE, 256, 128, "%128", "%129", "%130", "%131", "%132")

@@ -5,8 +5,8 @@ from palette import FONT, GLOBAL, GREY, INK, ON_COLOUR, REGISTERS, SHARED
 
 SMALL = (REGISTERS, 0.2, "64 × 128, 128 × 64")
 LARGE = (REGISTERS, 1, "128 × 192, 128 × 256")
-NARROW = (REGISTERS, 0.5, "64, 96, 160 × 64, turned over")
-BROAD = (REGISTERS, 1, "112 to 192 × 128, turned over")
+NARROW = (REGISTERS, 0.5, "64 to 192 × 64, turned over")
+BROAD = (REGISTERS, 1, "64 to 192 × 128, turned over")
 # What results/kernels.cu calls a kernel: its colour, how opaque, and its name.
 KERNELS = {
     "split_k": (SHARED, 0.3, "split_k, one block a tile"),
@@ -17,13 +17,8 @@ KERNELS = {
     "128 x 128": (REGISTERS, 0.56, "128 × 128"),
     "128 x 192": LARGE,
     "128 x 256": LARGE,
-    "64 x 64 turned": NARROW,
-    "96 x 64 turned": NARROW,
-    "160 x 64 turned": NARROW,
-    "112 x 128 turned": BROAD,
-    "128 x 128 turned": BROAD,
-    "160 x 128 turned": BROAD,
-    "192 x 128 turned": BROAD,
+    **{f"{high} x 64 turned": NARROW for high in (64, 96, 128, 160, 192)},
+    **{f"{high} x 128 turned": BROAD for high in (64, 96, 112, 128, 144, 160, 192)},
 }
 KINDS = list(dict.fromkeys(KERNELS.values()))
 CELL, TOP, LEFT, LINE, LINES = 14, 64, 92, 24, 3

@@ -1304,7 +1304,7 @@ MUTANTS = [
     ),
     Mutant(17, "shares not counted behind whole tiles", "s->whole + unit;", "unit;"),
     Mutant(17, "alpha ignored", "    sum *= to->alpha;\n", ""),
-    Mutant(17, "beta == 0 reads C", "!PLAIN && to->beta != 0.0f", "!PLAIN"),
+    Mutant(17, "beta == 0 reads C", "!PLAIN && to->beta != 0.0f", "to->beta == to->beta"),
     Mutant(
         17,
         "the engine's C without beta",
@@ -1694,7 +1694,7 @@ MUTANTS = [
         17,
         "split: sums sent to the wrong block",
         "const int to = i / mine;",
-        "const int to = i % w.blocks;",
+        "const int to = i % w->blocks;",
     ),
     Mutant(
         17,

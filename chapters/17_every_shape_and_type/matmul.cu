@@ -3,8 +3,8 @@
  *
  * What changes against chapter 16: it is fast where the shape is not kind, too. Rows that
  * begin anywhere, which the copy engine refuses, are copied to rows that begin at cache
- * lines; tiles come in twelve kinds, and two teams do most of them in turns; what is left
- * over when all blocks have done as many tiles is cut into equal shares, and a second
+ * lines; tiles come in nineteen kinds, and two teams do most of them in turns; what is
+ * left over when all blocks have done as many tiles is cut into equal shares, and a second
  * kernel adds up the parts; and products of few rows or columns have kernels that read
  * the large matrix and do little else: split_k.cuh where rows begin at multiples of 16
  * bytes, or lie apart in a tile, and for small C; thin.cuh for most others. tf32, which
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 {
     const struct chapter chapter = {
         .number = 17,
-        .title = "every shape and type: copies, twelve tiles, equal shares, tf32",
+        .title = "every shape and type: copies, nineteen tiles, equal shares, tf32",
         .about = "copies",
         .launch_bf16 = launch,
         .launch_tf32 = tf32_launch,
@@ -264,10 +264,14 @@ int main(int argc, char **argv)
         .more_help =
             "    --tile N       one kind of tiles. 64, 128, 192, 256: 128 x N; 32: 64 x\n"
             "                   128; if beta is 0 and the engine can write C, 16, 48,\n"
-            "                   80: 64, 96, 160 x 64; 112, 144, 160, 224: 112, 128,\n"
-            "                   160, 192 x 128. tf32: the most rows up to N of 16, 32,\n"
-            "                   64, 96, 128, 192 and 256, x 128; 48: 128 x 64. 8: for\n"
-            "                   few rows or columns, in tf32 chapter 13's kernels\n",
+            "                   72, 80, 88: 64, 96, 128, 160, 192 x 64; 40, 104, 112,\n"
+            "                   144, 152, 160, 224: 64, 96, 112, 128, 144, 160, 192 x\n"
+            "                   128; 96, 176: as 88, 160, in clusters of four. tf32: "
+            "the\n"
+            "                   most rows up to N of 16, 32, 64, 96, 128, 192 and 256, "
+            "x\n"
+            "                   128; 48: 128 x 64. 8: for few rows or columns, in tf32\n"
+            "                   chapter 13's kernels\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

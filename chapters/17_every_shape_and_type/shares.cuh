@@ -235,8 +235,9 @@ static __host__ __device__ __forceinline__ int divided_up(int a, int b)
 // divide; in other kernels, four blocks. So small products see what large ones do.
 // 8: the kernels for few rows or columns. 0: as planned.
 static int tile_columns;
-const int FEW_COLUMNS = 8, KINDS = 12,
-          tile_names[KINDS] = {16, 32, 48, 64, 80, 112, 128, 144, 160, 192, 224, 256};
+const int FEW_COLUMNS = 8, KINDS = 19,
+          tile_names[KINDS] = {16,  32,  40,  48,  64,  72,  80,  88,  96, 104,
+                               112, 128, 144, 152, 160, 176, 192, 224, 256};
 
 // The kind that --tile asks for; where there is none, the program ends.
 static int kind_asked_for(void)
@@ -245,10 +246,10 @@ static int kind_asked_for(void)
     while (kind < KINDS - 1 && tile_names[kind] < tile_columns)
         ++kind;
     if (tile_columns && tile_columns != FEW_COLUMNS && tile_columns != tile_names[kind]) {
-        fprintf(stderr,
-                "--tile: 8, 16, 32, 48, 64, 80, 112, 128, 144, 160, 192, 224 or 256, "
-                "not %d\n",
-                tile_columns);
+        fprintf(stderr, "--tile: %d", FEW_COLUMNS);
+        for (int i = 0; i < KINDS - 1; ++i)
+            fprintf(stderr, ", %d", tile_names[i]);
+        fprintf(stderr, " or %d, not %d\n", tile_names[KINDS - 1], tile_columns);
         exit(2);
     }
     return kind;
@@ -294,6 +295,7 @@ struct cost {
     double part;    // and for each part that a block leaves,
     double adding;  // and for a part of each block of a cluster that is added up,
     double uneven;  // and once, if shared units have no clusters of their own
+    double promise; // the part of the time that sharing has to save to be worth it
 };
 
 // What a step takes if so many clusters of `most` are at work: the longest of the three,
@@ -349,8 +351,8 @@ static struct plan deal(int down, int across, int steps, int clusters, int most,
 // them, with a round more if `most_shared` allows it (`each` 0) or without (1), or each unit
 // by a few, for many parts take long to add up; and by a power of two: such plans were
 // faster than their neighbours, perhaps because K then divides evenly and its pieces meet
-// in the L2. A share of a few clusters has two steps at least. Sharing has to promise one
-// per cent: the model is not better than that.
+// in the L2. A share of a few clusters has two steps at least. Sharing has to promise a
+// little: the model is not better than that.
 static struct plan best_plan(int down, int across, int steps, int clusters,
                              enum sharing most_shared, const struct cost *cost)
 {
@@ -370,7 +372,7 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
             continue;
         const struct plan p = deal(down, across, steps, (int)n, most,
                                    each ? THE_REST : A_ROUND_AND_THE_REST, cost);
-        if (p.clocks < best.clocks && p.clocks < 0.99 * whole.clocks)
+        if (p.clocks < best.clocks && p.clocks < (1.0 - cost->promise) * whole.clocks)
             best = p;
     }
     return best;

@@ -432,12 +432,12 @@ struct split_k_plan {
 };
 
 // Returns whether the product is one for this kernel, and how it is done. Measured on
-// an H200, it is the fastest for up to 64 rows; for up to 64 columns, unless there are more
-// tiles than SMs, more columns than eight, and rows of A that begin within cache lines;
-// where a cluster for each tile would leave most SMs idle on a long way along K, if several
-// divide it; and for products with no more than a tile for each SM, if a block's part of K
-// is not too long: then wider tiles, which need fewer bytes, are faster. Of the matrices it
-// only asks where they lie.
+// an H200, it is the fastest for up to 64 rows; for up to 64 columns, but if there are more
+// tiles than SMs, for up to 32 if A's rows begin with cache lines, and for eight at most
+// otherwise; where a cluster for each tile would leave most SMs idle on a long way along K,
+// if several divide it; and for products with no more than a tile for each SM, if a block's
+// part of K is not too long: then wider tiles, which need fewer bytes, are faster. Of the
+// matrices it only asks where they lie.
 static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
                          const __nv_bfloat16 *B, const __nv_bfloat16 *C,
                          struct split_k_plan *plan)
@@ -446,8 +446,9 @@ static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
         return false;
     const size_t size = sizeof *A;
     const int LONG = 16; // steps of SIDE that are worth a cluster more
-    // So long a part of K, of one block or of each in a cluster, is worth wider tiles.
-    const int FAR = 1024, FAR_TOGETHER = 4096;
+    // So long a part of K is worth wider tiles: of one block, of each in a cluster, and of
+    // each where a cluster for each tile has the most blocks: many wider tiles share such a K.
+    const int FAR = 384, FAR_TOGETHER = 4096, FAR_OF_MOST = 960;
     struct split_k<__nv_bfloat16> w = {
         M, N, K
     };
@@ -472,8 +473,9 @@ static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
     const long long tiles = (long long)across * tiles_of_rows(w.M, w.apart);
     const int sms = number_of_blocks(), steps = divided_up(K + w.apart - 1, SIDE);
     const bool few = tiles <= sms;
-    const bool columns = N <= SIDE && (few || apart || N <= FEW_COLUMNS ||
-                                       ((uintptr_t)A | K * size) % 128 == 0);
+    const bool columns =
+        N <= SIDE && (few || apart || N <= FEW_COLUMNS ||
+                      (N <= SIDE / 2 && ((uintptr_t)A | K * size) % 128 == 0));
     const bool copy_B = !B_can && (A_can || apart) && columns && N < M && K <= 1 << 20;
     w.blocks = few ? blocks_of_cluster((int)tiles, steps, sms) : 1;
     w.clusters = 1;
@@ -482,12 +484,15 @@ static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
             max(1, min(sms / (MOST_BLOCKS * (int)tiles), steps / (MOST_BLOCKS * LONG)));
     w.share = divided_up(steps, w.blocks * w.clusters);
     w.pairs = w.N % 2 == 0 && (uintptr_t)C % 4 == 0;
+    const bool most = w.blocks == MOST_BLOCKS && tiles > MOST_BLOCKS;
+    const bool far = w.share * SIDE > (w.blocks == 1 ? FAR
+                                       : most        ? FAR_OF_MOST
+                                                     : FAR_TOGETHER);
     const bool thin = w.M <= SIDE || columns || w.clusters > 1;
     const bool busy = 2 * w.blocks * tiles > sms_for_clusters(sms); // more than half
     if ((tile_columns && tile_columns != FEW_COLUMNS) || down > 65535 ||
         !(A_can || copy_A || apart) || !(B_can || copy_B) ||
-        !((thin && busy) ||
-          (few && w.share * SIDE <= (w.blocks > 1 ? FAR_TOGETHER : FAR))))
+        !((thin && busy) || (few && !far)))
         return false;
     // Two blocks on an SM: where one would have no use for its stages, and so that all of
     // many clusters run at a time.

@@ -341,6 +341,7 @@ template <class T> static struct plan tf32_plan(int M, int N, int K)
         .part = size * BM * BN / 16.0,
         .adding = T::CLUSTER * size * BM * BN / (132 * 23.0),
         .uneven = 9000.0,
+        .promise = 0.01,
     };
     return best_plan(divided_up(M, BM * T::DOWN), divided_up(N, BN * T::ACROSS),
                      divided_up(K, TF32_BK),
