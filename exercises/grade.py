@@ -159,7 +159,7 @@ PATTERNS = {
 
 # What the emulator says about a fault besides what it is, and what the student need not read.
 BESIDES = re.compile(
-    r" (allocated )?at (\S+runner\.c|\?):\d+|, and nothing between.*| \((or|is|a|ask) .*"
+    r" (allocated )?at (\S+runner\.c|\?):\d+| that a library allocated|, and nothing between.*| \((or|is|a|ask) .*"
     r"|; copy with cudaMemcpy .*| or cudaMemcpyFromSymbol instead| at 0x[0-9a-f]+"
 )
 
@@ -192,6 +192,8 @@ NOT_HERE = [
         "cp.async.bulk",
     ),
     (r"std::.*(cout|cerr|ostream|ios_base)", "print with printf"),
+    (r"emu_find_kernel", "launch your kernel with <<< >>>"),
+    (r"cuda", "of the CUDA runtime there is what a launch needs"),
     (r"", "of the C library there is what needs no system: printf, memcpy, mathematics"),
 ]
 

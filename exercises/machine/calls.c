@@ -366,6 +366,9 @@ NOTHING(__tsan_func_entry)
 NOTHING(__tsan_func_exit)
 NOTHING(__tsan_vptr_read)
 NOTHING(__tsan_vptr_update)
+/* What <iostream> puts into every file, before g++ 13. */
+NOTHING(_ZNSt8ios_base4InitC1Ev)
+NOTHING(_ZNSt8ios_base4InitD1Ev)
 
 /* ---- what kernels call ---- */
 
@@ -383,9 +386,14 @@ NOTHING(__tsan_vptr_update)
 ATOMIC(emu_atomic_access)
 ATOMIC(emu_block_atomic_access)
 
+/* The alignments of an array's declarations, each a power of two, or'ed: C++ compilers do
+ * not give one that is larger. */
+enum { ALIGNMENTS = 2 * 4096 };
 CALL(emu_shared_array)
 {
     need_kernel(p);
+    if (ARG(2) == 0 || ARG(2) >= ALIGNMENTS)
+        refuse(p, "a shared array with an alignment of %llu", (unsigned long long)ARG(2));
     struct emu_shared_site *site = reach_kernels_own(p, ARG(0), sizeof *site);
     const char *name = reach_fixed_text(p, ARG(3));
     if (ARG(1) > EMU_SHARED_BYTES)
@@ -396,6 +404,8 @@ CALL(emu_shared_array)
 CALL(emu_dynamic_array)
 {
     need_kernel(p);
+    if (ARG(0) == 0 || ARG(0) >= ALIGNMENTS)
+        refuse(p, "a shared array with an alignment of %llu", (unsigned long long)ARG(0));
     RETURN(emu_dynamic_array(ARG(0)));
 }
 /* The host's functions have static variables of their own; one that both call has two of

@@ -100,6 +100,9 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignm
                   "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
     const size_t alignment = largest_power(alignments);
     static_end = (static_end + alignment - 1) / alignment * alignment;
+    if (alignment > EMU_WINDOW_BYTES || static_end + bytes > EMU_WINDOW_BYTES)
+        emu_fault(__builtin_return_address(0),
+                  "too much shared memory: an array aligned to %zu bytes", alignment);
     char *place = emu_dynamic_shared + static_end;
     for (unsigned rank = 0; rank < emu_now.blocks; rank++) {
         char *base = place + rank * EMU_WINDOW_BYTES;
