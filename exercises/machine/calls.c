@@ -386,8 +386,8 @@ NOTHING(_ZNSt8ios_base4InitD1Ev)
 ATOMIC(emu_atomic_access)
 ATOMIC(emu_block_atomic_access)
 
-/* The alignments of an array's declarations, each a power of two, or'ed: C++ compilers do
- * not give one that is larger. */
+/* An array's alignments are or'ed, each a power of two; no kernel needs more than a page. The
+ * array is filled where they put it, so larger ones would reach behind shared memory. */
 enum { ALIGNMENTS = 2 * 4096 };
 CALL(emu_shared_array)
 {
