@@ -280,9 +280,16 @@ class Grading:
                 more = draw_shapes(self.exercise, "check", self.dice)
                 # One size comes again, with other numbers.
                 self.check_results(shapes + more + [self.dice.choice(more)])
+                # The sizes of "lens" are whole tiles, and known. A kernel for these alone would
+                # need no guards, so some goals hold for sizes in between as well.
+                elsewhere = draw_shapes(self.exercise, "elsewhere", self.dice)
+                if elsewhere:
+                    self.check_results(elsewhere)
                 if self.exercise.sections("goal"):
                     self.check_goals(shapes)
-                said = f"right for {len(more + shapes)} shapes, no fault; "
+                if elsewhere:
+                    self.check_goals(elsewhere, elsewhere=True)
+                said = f"right for {len(more + shapes + elsewhere)} shapes, no fault; "
                 said += "; ".join(self.reached)
             name, points = self.exercise.name, self.exercise.points
             verdict = Verdict(name, True, "passed", points, points, f"Passed: {said}.")
@@ -554,10 +561,16 @@ class Grading:
             names["base_results"] = results
         return names, lens
 
-    def check_goals(self, shapes):
+    def check_goals(self, shapes, elsewhere=False):
+        """`elsewhere` is for sizes that are no whole tiles: of the goals, those that say by which
+        factor they are wider there."""
         names, lens = self.measured(shapes)
         for goal in self.exercise.sections("goal"):
-            self.check_goal(goal, names, lens)
+            if not elsewhere:
+                self.check_goal(goal, names, lens)
+            elif "elsewhere" in goal:
+                where = f" for {shape_text(shapes[0])}, with remainders"
+                self.check_goal(goal, names, lens, goal.getfloat("elsewhere"), where)
 
     def costs(self, goals):
         if not goals:
@@ -569,24 +582,30 @@ class Grading:
         return [evaluate(goal["measure"], names) for goal in goals]
 
     def run_baseline(self, shapes, environment):
-        program = (self.tools.folder / f"{self.exercise.name}.base").read_bytes()
-        (self.folder / "program").write_bytes(program)
-        return self.run(shapes, **environment)[2]
+        program = self.folder / "program"
+        own = program.read_bytes()
+        base = self.tools.folder / f"{self.exercise.name}.base"
+        program.write_bytes(base.read_bytes())
+        lens = self.run(shapes, **environment)[2]
+        program.write_bytes(own)
+        return lens
 
-    def check_goal(self, goal, names, lens):
+    def check_goal(self, goal, names, lens, wider=1, where=""):
         seen, name = evaluate(goal["measure"], names), name_of(goal)
         most = "at_most" in goal
         limit = evaluate(goal["at_most" if most else "at_least"], names)
+        limit = limit * wider if most else limit / wider
         wanted = f"{'at most' if most else 'at least'} {number(limit)}"
         # A hair of room, for formulas that divide.
         if seen <= limit * (1 + 1e-9) if most else seen >= limit * (1 - 1e-9):
-            self.reached.append(f"{name}: {number(seen)} ({wanted})")
+            if not where:
+                self.reached.append(f"{name}: {number(seen)} ({wanted})")
             return
         text = f"All results are right. {unwrap(goal['say'])} "
         shown = number(seen)
         if shown == number(limit):  # a hair's breadth beside it
             shown = f"{seen:.6g}"
-        text += f"Seen: {shown}; wanted: {wanted}."
+        text += f"Seen{where}: {shown}; wanted: {wanted}."
         row = None
         if "where" in goal:
             row = costliest_row(lens, goal["where"].split(", "), goal["measure"])

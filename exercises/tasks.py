@@ -173,9 +173,9 @@ def draw_size(word, dice):
 
 def draw_shapes(exercise, name, dice):
     """The shapes of an entry of [shapes], one a line, as (kind, (M, N, K)). A single size is N;
-    what is left out is 1."""
+    what is left out is 1. None where there is no such entry."""
     shapes = []
-    for line in exercise.data["shapes"][name].strip().splitlines():
+    for line in exercise.data["shapes"].get(name, "").strip().splitlines():
         sizes = [draw_size(word, dice) for word in line.split()]
         M, N, K = {1: [1, *sizes, 1], 2: [*sizes, 1], 3: sizes}[len(sizes)]
         shapes.append((exercise.kind, (M, N, K)))
