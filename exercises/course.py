@@ -1,7 +1,8 @@
 """For teachers: grades a folder of submissions.
 
 Writes, as it goes: grades.csv (a line for each student and exercise), grades.json, matrix.csv
-(students x exercises), feedback/NAME.txt (what each student would have seen), similar.csv.
+(students x exercises), feedback/NAME.txt (what each student would have seen), similar.csv,
+not_graded.csv.
 """
 
 import csv
@@ -27,10 +28,12 @@ UNMATCHED_SHOWN = 5  # files a student
 SECONDS_BETWEEN_WRITES = 1
 DEEPEST = 20  # folders in folders: os.walk() calls itself for each
 WRITTEN = (
-    "grades.csv grades.json grades.part matrix.csv matrix.part similar.csv similar.part"
+    "grades.csv grades.json grades.part matrix.csv matrix.part similar.csv similar.part "
+    "not_graded.csv not_graded.part"
 )
 PACKED = (".zip", ".gz", ".tgz", ".tar", ".7z", ".rar", ".xz", ".bz2")
 ASIDE = {"solution.cu", "given.cu"}  # of a clone of the project
+NUMBERED = r"(?:exercise|ex|task|aufgabe)[ _-]*0*(\d+)(?!\d)(.*)"
 
 
 # ---- which file is whose answer to what ----
@@ -39,6 +42,8 @@ ASIDE = {"solution.cu", "given.cu"}  # of a clone of the project
 def number_claimed(relative):
     """Which exercise a file is for, by its name, and how exact the name is (0 the most): names as
     people, mail programs and browsers change them. None if it is no exercise's."""
+    # Of an archive made on Windows, a name may hold the folders.
+    relative = Path(str(relative).replace("\\", "/"))
     parts = [part.lower() for part in relative.parts]
     name = re.sub(r"\.cu(\.txt)?$", "", parts[-1])
     if name == parts[-1] or parts[-1] in ASIDE or re.match(r"exercise\.\d", parts[-1]):
@@ -53,12 +58,11 @@ def number_claimed(relative):
         return names[folder], exact + 10 * (len(parts) - 2)
     if name in names:
         return names[name], exact + 1 + 10 * (len(parts) - 1)
-    wanted = r"(?:exercise|ex|task|aufgabe)[ _-]*0*(\d+)(?!\d)(.*)"
-    if match := re.fullmatch(wanted, name):
+    if match := re.fullmatch(NUMBERED, name):
         rest = 5 if match[2] or name != f"exercise{match[1]}" else 2
         return int(match[1]), exact + rest + 10 * (len(parts) - 1)
     if name in ("exercise", "solution", "main", "kernel"):
-        if match := re.fullmatch(wanted, folder):
+        if match := re.fullmatch(NUMBERED, folder):
             return int(match[1]), exact + 7 + 10 * (len(parts) - 2)
     return None
 
@@ -74,6 +78,27 @@ def handed_in(student):
     return sorted(found)
 
 
+def looks_handed_in(name):
+    """Whether a file that no claim was found for may be meant as an answer all the same: a browser
+    or an editor has changed its suffix."""
+    known = tuple(exercise.name.lower() for exercise in tasks.all_exercises())
+    name = name.lower()
+    return (
+        name.startswith(known)
+        or re.match(NUMBERED, name)
+        or re.match(r"exercise\.cu.", name)
+    )
+
+
+def is_skeleton(path, number):
+    """Whether nothing was changed in it."""
+    exercises = {exercise.number: exercise for exercise in tasks.all_exercises()}
+    text = similar.text_of(path)
+    if text is None or number not in exercises:
+        return False
+    return text.splitlines() == exercises[number].skeleton.splitlines()
+
+
 def sorted_out(student):
     """A student's files: {exercise number: the file to grade}, and what else could have been
     meant, as (file, why it is not graded)."""
@@ -87,6 +112,8 @@ def sorted_out(student):
             odd.append((path, "it is an archive: unpack it"))
         elif path.suffix.lower() in (".o", ".exe", ".out", ".pdf", ".docx", ".ipynb"):
             odd.append((path, "a .cu file is needed"))
+        elif path.suffix.lower() != ".cu" and looks_handed_in(path.name):
+            odd.append((path, "a .cu file is needed"))
         elif path.suffix.lower() in (".cu", ".cpp", ".c", ".txt"):
             # A clone of the project has many files that nobody handed in, and what
             # `make resetN` has kept.
@@ -96,7 +123,9 @@ def sorted_out(student):
     numbers = {exercise.number for exercise in tasks.all_exercises()}
     chosen = {}
     for number, files in claims.items():
-        files.sort()
+        if len(files) > 1:  # a clone's skeleton is no answer, where there is another file
+            files = [(is_skeleton(file[-1], number), *file) for file in files]
+            files = [file for _, *file in sorted(files)]
         if number not in numbers:
             odd += [(path, f"there is no exercise {number}") for *_, path in files]
             continue
@@ -134,10 +163,16 @@ def grade_submission(held, job):
 # ---- what is written ----
 
 
+# What a formula begins with; some spreadsheets take the wide forms as well.
+FORMULA = r"[=+\-@|%\uff1d\uff0b\uff0d\uff20]"
+
+
 def cell(value):
-    """A cell that is text to every spreadsheet, whatever a student has put into a name."""
+    """A cell that is text to every spreadsheet, whatever a student has put into a name. Where `;`
+    separates cells, what follows one begins a cell."""
     text = plain(str(value)).replace("\n", " / ")
-    return f"'{text}" if re.match(r"\s*[=+\-@|%]", text) and text != "-" else text
+    text = re.sub(rf""";(?=[\s"']*{FORMULA})""", ",", text)
+    return f"'{text}" if re.match(rf"\s*{FORMULA}", text) and text != "-" else text
 
 
 def write_csv(path, rows):
@@ -295,7 +330,7 @@ def show_odd(folder, *odd):
             name = plain(str(path.relative_to(folder))).replace("\n", " ")
             print(f"Not graded, {why}: {name}")
         if len(files) > UNMATCHED_SHOWN:
-            print(f"and {len(files) - UNMATCHED_SHOWN} more like it")
+            print(f"and {len(files) - UNMATCHED_SHOWN} more like it: see not_graded.csv")
 
 
 def in_no_folder(folder):
@@ -307,15 +342,30 @@ def in_no_folder(folder):
     return [(path, "it is in no student's folder") for path in loose]
 
 
-def students_in(folder):
+def write_odd(path, folder, odd):
+    rows = [["file", "why it is not graded"]]
+    rows += [[file.relative_to(folder), why] for file, why in odd]
+    write_csv(path, rows)
+
+
+def students_in(folder, out):
+    """The folders of a class, which of them are students' with a file in it, and what looks like
+    one and is none, as (folder, why it is not graded). `out` is where the grades go."""
     if not folder.is_dir():
         raise Usage(f"{folder} is no folder; it should hold a folder for each student")
-    folders = sorted(
-        path
-        for path in folder.iterdir()
-        if path.is_dir() and not path.name.startswith(".") and path.name != "feedback"
-    )
-    return folders, [path for path in folders if handed_in(path)]
+    folders, odd = [], []
+    for path in sorted(folder.iterdir()):
+        if not path.is_dir() or path.name.startswith(".") or path.name == "feedback":
+            continue
+        if path.resolve() == out.resolve():
+            continue
+        if path.is_symlink():
+            odd.append((path, "it is a link to a folder"))
+        elif (path / "grades.json").exists():
+            odd.append((path, "it is a folder of grades"))
+        else:
+            folders.append(path)
+    return folders, [path for path in folders if handed_in(path)], odd
 
 
 def make_folder(path):
@@ -342,7 +392,8 @@ def deadline_of(text):
 def submissions(options):
     """Grades everything in a folder, or one student's or one exercise's part of it."""
     folder = Path(options.folder)
-    folders, everyone = students_in(folder)
+    out = Path(options.out) if options.out else folder
+    folders, everyone, no_students = students_in(folder, out)
     students = everyone
     deadline = deadline_of(options.deadline)
     if options.student:
@@ -363,7 +414,6 @@ def submissions(options):
         for student in students
         for exercise in asked
     ]
-    out = Path(options.out) if options.out else folder
     make_folder(out)
     held = tools.prepare(strangers=True, trust=options.trust)
     book = Gradebook(out, deadline)
@@ -394,7 +444,8 @@ def submissions(options):
             f"{shown:24} {points}, {entry['passed']} of {len(entry['exercises'])} passed{late}"
         )
     show_class(sums, exercises)
-    show_odd(folder, *(odd for _, odd in files.values()), in_no_folder(folder))
+    loose = no_students + in_no_folder(folder)
+    show_odd(folder, *(odd for _, odd in files.values()), loose)
     empty = [plain(path.name) for path in folders if not handed_in(path)]
     if empty:
         print(f"Left out, as no file is in them: {', '.join(empty)}")
@@ -402,6 +453,8 @@ def submissions(options):
     compared = {
         student: files.get(student) or sorted_out(student) for student in everyone
     }
+    every_odd = [entry for _, odd in compared.values() for entry in odd]
+    write_odd(out / "not_graded.csv", folder, every_odd + loose)
     pairs = similar.write(out / "similar.csv", exercises, compared, write_csv)
     if pairs:
         print(f"{pairs} pairs of answers are much alike: {short(out / 'similar.csv')}")

@@ -1211,6 +1211,7 @@ def test_grades_are_written_as_they_are_made(own_copy, classroom, tmp_path):
         ("ex3/main.cu", 3),
         ("exercise3/exercise.cu", 3),
         ("exercise33.cu", 33),
+        ("exercises\\03_coalesce\\exercise.cu", 3),
         ("03_coalesce/solution.cu", None),
         ("03_coalesce/exercise.20260101-101010.cu", None),
         ("chapters/03_shared_memory/matmul.cu", None),
@@ -1229,6 +1230,47 @@ def test_the_most_exact_name_is_taken(classroom, tmp_path):
     chosen, odd = classroom.course.sorted_out(tmp_path)
     assert chosen == {3: tmp_path / "exercise3.cu"}
     assert {why for _, why in odd} == {"exercise3.cu is taken for exercise 3"}
+
+
+def test_a_skeleton_comes_last(classroom, tmp_path):
+    skeleton = tmp_path / "exercises" / "03_coalesce" / "exercise.cu"
+    skeleton.parent.mkdir(parents=True)
+    skeleton.write_text(classroom.numbered(3).skeleton)
+    (tmp_path / "Exercise3 (1).cu").write_text("// mine")
+    assert classroom.course.sorted_out(tmp_path)[0] == {3: tmp_path / "Exercise3 (1).cu"}
+
+
+def test_no_file_vanishes(classroom, tmp_path):
+    names = "exercise1 exercise2.cu.1 exercise3.cuh exercise4.cu.bak ex5.py 09_tile.rtf"
+    for name in names.split():
+        (tmp_path / name).touch()
+    chosen, odd = classroom.course.sorted_out(tmp_path)
+    assert not chosen and {path.name for path, _ in odd} == set(names.split())
+
+
+def test_what_is_no_students_folder(classroom, tmp_path):
+    for name in ("ada", "out", "last year"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "exercise1.cu").touch()
+    (tmp_path / "last year" / "grades.json").touch()
+    (tmp_path / "link").symlink_to("ada")
+    _, students, odd = classroom.course.students_in(tmp_path, tmp_path / "out")
+    assert [path.name for path in students] == ["ada"]
+    assert {path.name for path, _ in odd} == {"last year", "link"}
+
+
+@pytest.mark.parametrize(
+    "text, cell",
+    [
+        ("a;=1+1", "a,=1+1"),
+        ('a; "@x', 'a, "@x'),
+        ("a;b", "a;b"),
+        ("\uff1d1", "'\uff1d1"),
+        ("-", "-"),
+    ],
+)
+def test_no_cell_is_a_formula(classroom, text, cell):
+    assert classroom.course.cell(text) == cell
 
 
 def test_no_tree_of_folders_ends_the_grading(classroom, tmp_path):
