@@ -143,6 +143,10 @@ PATTERNS = {
     + FIRST
     + ": something was used before "
     "it was written. The output itself holds no numbers at first: it is stored with =, not +=",
+    "never set": "{wrong} of {of} results are wrong, "
+    + INSTEAD
+    + ". No inputs give that: a variable was used before anything was put into it, such as "
+    "a sum that does not begin with 0",
     "not set to 0": "the counts are right, but they were added to what was there before",
     "slower": "candidate {got} was chosen, which takes {factor} times as long as the fastest, {want}",
     "never run": "candidate {got} was chosen, and the fastest, {want}, was never run: time_of "
@@ -445,7 +449,7 @@ class Grading:
         here = self.for_shape(shape)
         for i, (finding, found_in) in enumerate(zip(findings, shapes)):
             if not finding["ok"]:
-                self.fail_wrong(finding, found_in, found_in in shapes[:i])
+                self.fail_wrong(finding, found_in, shapes[:i])
         if ended.too_long:
             text = f"It did not come to an end within {sandbox.Limits().seconds} seconds{here}."
             self.fail("limit", text, "endless")
@@ -462,7 +466,12 @@ class Grading:
             self.fail_fault(fault, ended.err, shape)
         if ended.code == NO_FUNCTION:
             text = f"The function `{self.exercise.kind}` is not there: keep its name and its "
-            self.fail("compile", text + "parameters as the skeleton has them.", "compile")
+            text += "parameters as the skeleton has them."
+            included = r'^\s*#\s*include\s*"exercise\.h"'
+            if not re.search(included, text_of(self.folder / "exercise.cu"), re.M):
+                text = f"The function `{self.exercise.kind}` is not found, as "
+                text += '`#include "exercise.h"` is missing, which declares it.'
+            self.fail("compile", text, "compile")
         if ended.code == CUDA_ERROR and ended.err.strip():
             call, _, why = ended.err.strip().splitlines()[-1].partition(": ")
             text = f"CUDA refuses{here}: {call}, {why}.{limits_of_launch(ended.err)}"
@@ -502,7 +511,8 @@ class Grading:
         mistake = kind_of_fault(fault[1])
         self.fail("fault", said, mistake.split(",")[0], line, advice=[mistake])
 
-    def fail_wrong(self, finding, shape, again):
+    def fail_wrong(self, finding, shape, before):
+        """`before` are the shapes that were right."""
         pattern = finding["pattern"]
         where = f"row {finding['row']}, column {finding['col']}"
         if shape[0] == "row_sums":
@@ -519,13 +529,22 @@ class Grading:
             self.fail("wrong", text, "no launch")
         # Where an exercise has no word on a pattern, it may have one on others of its kind.
         kin = "unwritten" if "unwritten" in pattern else "other"
-        tells_all = pattern in ("nan", "last only", "narrow")
+        tells_all = pattern in ("nan", "never set", "last only", "narrow")
         advice = [pattern] if tells_all else [pattern, kin]
         text = f"For {shape_text(shape)}, {PATTERNS[pattern].format(**words)}."
-        if again:
+        if shape in before:
             text += " The same size was right before, with other numbers: does a call "
             text += "keep what another computed?"
+        elif before and self.has_device_variable():
+            text += (
+                " Another size was right before: does a call keep what another left in a "
+            )
+            text += "__device__ variable?"
         self.fail("wrong", text, pattern, advice=advice)
+
+    def has_device_variable(self):
+        source = text_of(self.folder / "exercise.cu")
+        return re.search(r"\b__device__\b[^(){};]*[;=\[]", source) is not None
 
     def launches(self, shape):
         """Whether the program launches a kernel at all."""

@@ -608,6 +608,18 @@ static int only_whole_numbers(const struct problem *p, const double *got,
     return found >= 8 && p->c.kind != HISTOGRAM;
 }
 
+/* The wrong elements are larger than anything the inputs give: local variables hold bytes 0xfe
+ * at first, -1.7e38 as a float, and a sum that begins with that stays there, or overflows. */
+static int was_never_set(const struct problem *p, const double *got, const char *wrong)
+{
+    if (p->c.kind == SPLIT) /* whose exponents can make any number */
+        return 0;
+    for (uint32_t i = 0; i < p->c.out; i++)
+        if (wrong[i] && !(fabs(got[i]) > 1e30))
+            return 0;
+    return 1;
+}
+
 /* The counts are right, but what was there before is in them. */
 static int is_added_to(const struct problem *p, const double *got, const char *wrong)
 {
@@ -653,6 +665,8 @@ static void judge(struct problem *p, const float *words)
         pattern = "edge unwritten";
     else if (m.unwritten == m.wrong)
         pattern = "unwritten";
+    else if (was_never_set(p, got, wrong))
+        pattern = "never set";
     else if (is_transposed(p, got))
         pattern = "transposed";
     else if (is_shifted(p, got, to_k))

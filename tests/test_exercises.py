@@ -400,6 +400,16 @@ def test_what_the_compiler_says_is_told_in_brief(classroom, source, words, tmp_p
     assert len(verdict.feedback) < 3000
 
 
+def test_a_missing_include_is_named(classroom, tmp_path):
+    exercise = classroom.numbered(1)
+    file = tmp_path / "file.cu"
+    solution = exercise.solution.read_text()
+    file.write_text(solution.replace('"exercise.h"', "<cuda_runtime.h>"))
+    verdict = classroom.verdict(exercise, file)
+    assert verdict.status == "compile", verdict
+    assert '`#include "exercise.h"` is missing' in verdict.feedback
+
+
 # A kernel of exercise 1's, in which every thread has a word to say before its result.
 SAYING = """
 #include "exercise.h"
