@@ -24,10 +24,18 @@ import sandbox
 from counts import as_lens, costliest_row, evaluate, measures
 from tasks import VECTORS, array_of, arrays_of, draw_shapes, name_of, settings
 from tasks import shape_text, unwrap
-from tools import MachineCannot
+from tools import IN_SOFTWARE, MachineCannot
 
 NO_FUNCTION, CUDA_ERROR = 4, 5  # runner.c's exit codes
 NO_END = "no end"  # so begins what machine/ says of a program that it has cut off
+# What it says where the compiler has put an instruction that is none, as for an index that lies
+# outside (tools.ASKED).
+NOT_TO_BE_REACHED = "a place that the compiler took for impossible to reach"
+FAULT = re.compile(r"^FAULT (.*)$(?:\n  .*?\bat (\S+):(\d+): (.*)$)?", re.M)
+INDEXED = re.compile(r"\b(\w+)\s*\[")
+POINTER = re.compile(
+    r"\b(?:float\d?|int|_*half2?)\s*\*\s*(?:(?:const|__restrict__|__restrict)\s+)*(\w+)"
+)
 LARGEST_SOURCE = 256 * 1024
 COMPILER_SECONDS = 10
 ALL_BLOCKS = 999999999  # the most that LENS_BLOCKS may say
@@ -293,6 +301,7 @@ class Grading:
                     self.check_goals(shapes)
                 if elsewhere:
                     self.check_goals(elsewhere, elsewhere=True)
+                self.check_indices(shapes)
                 said = f"right for {len(more + shapes + elsewhere)} shapes, no fault; "
                 said += "; ".join(self.reached)
             name, points = self.exercise.name, self.exercise.points
@@ -357,9 +366,9 @@ class Grading:
 
     # ---- compiling ----
 
-    def compile(self):
+    def compile(self, asked=False):
         limits = sandbox.Limits(seconds=COMPILER_SECONDS)
-        ended = self.tools.compile(self.folder, limits, self.exercise.headers)
+        ended = self.tools.compile(self.folder, limits, self.exercise.headers, asked)
         self.warnings = self.warnings_in(ended.err)
         if ended.code == 0:
             return
@@ -453,9 +462,7 @@ class Grading:
         if ended.too_long:
             text = f"It did not come to an end within {sandbox.Limits().seconds} seconds{here}."
             self.fail("limit", text, "endless")
-        fault = re.search(
-            r"^FAULT (.*)$(?:\n  .*?\bat (\S+):(\d+): (.*)$)?", ended.err, re.M
-        )
+        fault = FAULT.search(ended.err)
         if fault and fault[1].startswith(NO_END):
             text = f"It did not come to an end{fault[1].removeprefix(NO_END)}{here}."
             line = int(fault[3] or 0) if str(fault[2]).endswith("exercise.cu") else 0
@@ -483,6 +490,29 @@ class Grading:
                 "crash", f"The program ended before its work was done{here}.", "crash"
             )
         return findings, lens
+
+    def check_indices(self, shapes):
+        """A thread's own arrays lie among its other variables, where a write past the end is no
+        fault and may change nothing. So the file is built once more, with a question before each
+        index; by itself, as that changes what the lens counts."""
+        if not IN_SOFTWARE:
+            return
+        self.compile(asked=True)
+        ended, findings, _ = self.run(shapes)
+        if not (fault := FAULT.search(ended.err)) or NOT_TO_BE_REACHED not in fault[1]:
+            return
+        # A row of a shared array ends where the next one begins, and kernels that number all of
+        # its places from its first row on work. Its own end is looked at wherever they run.
+        source = text_of(self.folder / "exercise.cu")
+        shared = " ".join(re.findall(r"__shared__[^;]*;", source))
+        known = {*INDEXED.findall(shared), *POINTER.findall(source)}
+        if not set(INDEXED.findall(fault[4] or "")) - known:
+            return
+        line = int(fault[3] or 0)
+        text = f"All results are right, by luck: at {at(line, fault[4])}, an index lies outside its "
+        text += f"array{self.for_shape(shapes[min(len(findings), len(shapes) - 1)])}. The elements "
+        text += "of `float v[4]` are v[0] to v[3]; a loop over them asks for i < 4, not i <= 4."
+        self.fail("fault", text, "index of an array", line)
 
     def for_shape(self, shape):
         return "" if self.exercise.kind == "predict" else f" (for {shape_text(shape)})"

@@ -36,10 +36,12 @@ FREESTANDING = (
     "-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-fno-stack-protector,"
     "-mlong-double-64,-fcf-protection=none,-U_FORTIFY_SOURCE"
 )
+# Every index of an array is asked whether it is inside; the program ends where it is not.
+ASKED = ",-fsanitize=bounds,-fsanitize-undefined-trap-on-error"
 # The program alone goes to stdout: what the assembler prints there, as a file may tell it to,
 # does not get in front.
 COMPILE_IN_SOFTWARE = f"""
-"$0/emulator/build/nvcc" -O2 -std=c++17 -Xcompiler {WARNINGS},{FREESTANDING} \\
+"$0/emulator/build/nvcc" -O2 -std=c++17 -Xcompiler {WARNINGS},{FREESTANDING}$1 \\
     -Dthread_local= -D__thread= -I "$0" -c exercise.cu -o exercise.o >&2 &&
 ld -static -nostdlib --build-id=none -T "$0/image.ld" -o exercise exercise.o >&2 &&
 cat exercise
@@ -243,15 +245,16 @@ class Tools:
         """Where programs find the tools."""
         return sandbox.TOOLS_IN_BOX if self.box else self.folder
 
-    def compile(self, folder, limits, headers=()):
-        """Makes `program` of exercise.cu in a folder. Returns how the compiler ended."""
+    def compile(self, folder, limits, headers=(), asked=False):
+        """Makes `program` of exercise.cu in a folder, `asked` with a question before each index of
+        an array. Returns how the compiler ended."""
         for header in headers:
             shutil.copy(header, folder)
         script = COMPILE_IN_SOFTWARE if IN_SOFTWARE else COMPILE_NATIVE
         with open(Path(folder, "program"), "wb") as program:
             os.chmod(program.name, 0o755)
             return self.run(
-                ["/bin/sh", "-c", script, self.in_place()],
+                ["/bin/sh", "-c", script, self.in_place(), ASKED if asked else ""],
                 folder,
                 reads=["exercise.cu", *(header.name for header in headers)],
                 limits=limits,
