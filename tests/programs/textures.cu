@@ -1,5 +1,6 @@
 // Textures and surfaces: the four ways out of range, the two filters, what is read as a float,
-// layers, cubes, volumes, linear memory, and a surface that a texture reads afterwards.
+// layers, cubes, volumes, linear memory, a surface that a texture reads afterwards, and fetches
+// that store what they read, or name a level of detail.
 #include "check.h"
 
 __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out)
@@ -30,6 +31,51 @@ __global__ void faces(cudaTextureObject_t cube, float *out)
                                    {0, -1, 0}, {0, 0, 1},  {0, 0, -1}};
     const float *d = direction[threadIdx.x];
     out[threadIdx.x] = texCubemap<float>(cube, d[0], d[1], d[2]);
+}
+
+// Every value is returned by one form of the fetch and stored by the other.
+__global__ void stored(cudaTextureObject_t plane, cudaTextureObject_t linear,
+                       cudaTextureObject_t layered, cudaTextureObject_t volume,
+                       cudaTextureObject_t cube, int *same)
+{
+    const float2 d = make_float2(0, 0);
+    const float4 e = make_float4(0, 0, 0, 0);
+    const float x = threadIdx.x + 0.5f;
+    float v, expected = tex2D<float>(plane, x, 1.5f);
+    int i, n = 0;
+    tex1Dfetch(&i, linear, (int)threadIdx.x);
+    n += i == tex1Dfetch<int>(linear, threadIdx.x) && i == -(int)threadIdx.x;
+    tex2D(&v, plane, x, 1.5f);
+    n += v == expected && v == threadIdx.x + 104.0f;
+    tex2DLod(&v, plane, x, 1.5f, 2.0f);
+    n += v == expected && tex2DLod<float>(plane, x, 1.5f, 0) == expected;
+    tex2DGrad(&v, plane, x, 1.5f, d, d);
+    n += v == expected && tex2DGrad<float>(plane, x, 1.5f, d, d) == expected;
+
+    tex2DLayered(&v, layered, x, 0.5f, 1);
+    n += v == tex2DLayered<float>(layered, x, 0.5f, 1) && v == threadIdx.x + 4.0f;
+    expected = tex3D<float>(volume, x, 0.5f, 1.5f);
+    tex3D(&v, volume, x, 0.5f, 1.5f);
+    n += v == expected && v == threadIdx.x + 4.0f;
+    tex3DLod(&v, volume, x, 0.5f, 1.5f, 0);
+    n += v == expected && tex3DLod<float>(volume, x, 0.5f, 1.5f, 3) == expected;
+    tex3DGrad(&v, volume, x, 0.5f, 1.5f, e, e);
+    n += v == expected && tex3DGrad<float>(volume, x, 0.5f, 1.5f, e, e) == expected;
+    texCubemap(&v, cube, 0, 0, 1);
+    n += v == texCubemap<float>(cube, 0, 0, 1) && (int)v / 4 == 4;
+    same[threadIdx.x] = n;
+}
+
+__global__ void stored_lines(cudaTextureObject_t line, cudaTextureObject_t lines,
+                             float *out)
+{
+    const float x = threadIdx.x + 0.5f;
+    float *const own = out + 5 * threadIdx.x;
+    tex1D(own, line, x);
+    tex1DLod(own + 1, line, x, 1.0f);
+    tex1DGrad(own + 2, line, x, 0.5f, 0.5f);
+    own[3] = tex1DLod<float>(line, x, 0) + tex1DGrad<float>(line, x, 0, 0);
+    tex1DLayered(own + 4, lines, x, 1);
 }
 
 __global__ void draw(cudaSurfaceObject_t surface)
@@ -76,6 +122,11 @@ __global__ void gather(cudaTextureObject_t texture, float x, float y, float4 *ou
     *out = tex2Dgather<float4>(texture, x, y, 1);
 }
 
+__global__ void gather_stored(cudaTextureObject_t texture, float x, float y, float4 *out)
+{
+    tex2Dgather(out, texture, x, y, 1);
+}
+
 static void neighbours()
 {
     const cudaChannelFormatDesc desc = cudaCreateChannelDesc<float2>();
@@ -94,12 +145,50 @@ static void neighbours()
     gather<<<1, 1>>>(texture, 2.0f, 1.0f, out);
     CHECK(cudaDeviceSynchronize());
     EXPECT(out->x == 5 && out->y == 6 && out->z == 2 && out->w == 1);
+    gather_stored<<<1, 1>>>(texture, 2.0f, 1.0f, out);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(out->x == 5 && out->y == 6 && out->z == 2 && out->w == 1);
     gather<<<1, 1>>>(texture, 4.0f, 3.2f, out);
     CHECK(cudaDeviceSynchronize());
     EXPECT(out->x == 11 && out->y == 11 && out->z == 11 && out->w == 11);
     CHECK(cudaDestroyTextureObject(texture));
     CHECK(cudaFreeArray(array));
     CHECK(cudaFree(out));
+}
+
+static void one_dimension()
+{
+    const cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();
+    const float host[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    cudaArray_t array, layers;
+    CHECK(cudaMallocArray(&array, &desc, 4));
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, host, 16, 16, 1, cudaMemcpyHostToDevice));
+    CHECK(cudaMalloc3DArray(&layers, &desc, make_cudaExtent(4, 0, 2), cudaArrayLayered));
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr((void *)host, 16, 4, 1);
+    copy.dstArray = layers;
+    copy.extent = make_cudaExtent(4, 1, 2);
+    copy.kind = cudaMemcpyHostToDevice;
+    CHECK(cudaMemcpy3D(&copy));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    const cudaTextureObject_t line =
+        texture_of(resource, cudaAddressModeClamp, cudaFilterModePoint, 0);
+    resource.res.array.array = layers;
+    const cudaTextureObject_t lines =
+        texture_of(resource, cudaAddressModeClamp, cudaFilterModePoint, 0);
+    stored_lines<<<1, 4>>>(line, lines, values);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 4; i++) {
+        const float *own = values + 5 * i;
+        EXPECT(own[0] == i && own[1] == i && own[2] == i && own[3] == 2 * i);
+        EXPECT(own[4] == i + 4);
+    }
+    CHECK(cudaDestroyTextureObject(line));
+    CHECK(cudaDestroyTextureObject(lines));
+    CHECK(cudaFreeArray(array));
+    CHECK(cudaFreeArray(layers));
 }
 
 // What an array, a texture and a surface were made with, and a copy between two arrays.
@@ -177,7 +266,8 @@ int main()
     float back[8];
     CHECK(cudaMemcpy2DFromArray(back, 16, array, 0, 0, 16, 2, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 8; i++) EXPECT(back[i] == i + 100);
-    CHECK(cudaFreeArray(array));
+    const cudaTextureObject_t plane =
+        texture_of(resource, cudaAddressModeClamp, cudaFilterModePoint, 0);
 
     /* Linear memory: integers, and bytes as parts of 255. */
     int *ints;
@@ -210,9 +300,7 @@ int main()
         EXPECT(floats[i].x == 0 && floats[i].y == 0.2f && floats[i].w == 1);
         EXPECT(floats[i].z == (float)i / 255);
     }
-    CHECK(cudaDestroyTextureObject(whole));
     CHECK(cudaDestroyTextureObject(parts));
-    CHECK(cudaFree(ints));
     CHECK(cudaFree(floats));
     CHECK(cudaFree(bytes));
 
@@ -244,10 +332,18 @@ int main()
     faces<<<1, 6>>>(textures[2], values);
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < 6; i++) EXPECT((int)values[i] / 4 == i);
+    stored<<<1, 4>>>(plane, whole, textures[0], textures[1], textures[2], ints + 8);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 4; i++) EXPECT(ints[8 + i] == 9);
+    CHECK(cudaDestroyTextureObject(plane));
+    CHECK(cudaDestroyTextureObject(whole));
+    CHECK(cudaFreeArray(array));
+    CHECK(cudaFree(ints));
     for (int i = 0; i < 3; i++) {
         CHECK(cudaDestroyTextureObject(textures[i]));
         CHECK(cudaFreeArray(arrays[i]));
     }
+    one_dimension();
     CHECK(cudaFree(values));
     neighbours();
     return pass();
