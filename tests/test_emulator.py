@@ -532,6 +532,33 @@ def test_library_of_another_toolkit_is_not_taken(compiler, write, nvcc, tmp_path
 
 
 @every_compiler
+@pytest.mark.parametrize("linker", ["bfd", "gold", "lld"])
+def test_function_of_a_missing_library_is_said(linker, compiler, write, nvcc):
+    """NVIDIA's header may lie where all compilers look, and its library is named or not."""
+    if not shutil.which(f"ld.{linker}"):
+        pytest.skip(f"there is no ld.{linker}")
+    source = write(
+        """
+        extern "C" int cufftCreate(int *), cufftDestroy(int), cusparseCreate(int *);
+        int nobody(void);
+        int main()
+        {
+            int x;
+            return cufftCreate(&x) + cufftDestroy(x) + cusparseCreate(&x) + nobody();
+        }
+        """
+    )
+    words = ["-ccbin", compiler, f"-Xcompiler=-fuse-ld={linker}", source]
+    result = nvcc(*words)
+    assert result.returncode != 0
+    said = re.findall(r"nvcc: (\w+) is not part of the emulator, which has", result.stderr)
+    assert said == ["cufftCreate", "cusparseCreate"], result.stderr
+    named = nvcc(*words, "-lcufft")
+    said = re.findall(r"nvcc: (\S+) is not part of the emulator", named.stderr)
+    assert said == ["-lcufft", "cusparseCreate"], named.stderr
+
+
+@every_compiler
 def test_texture_references_are_said_to_be_gone(compiler, write, nvcc):
     result = nvcc("-ccbin", compiler, write("texture<float, 1> t;\nint main() {}\n"))
     assert result.returncode != 0

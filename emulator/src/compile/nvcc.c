@@ -297,17 +297,23 @@ static void add_include_path(const char *directory)
 }
 
 /* NVIDIA's libraries that the emulator has nothing of: so their headers begin, and so do
- * the libraries. */
+ * the libraries and their functions. */
 static const char *const absent[] = {"cuda_gl_interop", "cudnn", "cufft",  "cusolver",
                                      "cusparse",        "npp",   "nvjpeg", "cutensor",
                                      "cupti",           "nvml"};
 enum { ABSENT = sizeof absent / sizeof *absent };
 
+/* Which of them a name belongs to, or ABSENT. */
+static int absent_library(const char *name)
+{
+    int i = 0;
+    while (i < ABSENT && strncmp(name, absent[i], strlen(absent[i])) != 0) i++;
+    return i;
+}
+
 static bool is_absent(const char *name)
 {
-    for (int i = 0; i < ABSENT; i++)
-        if (strncmp(name, absent[i], strlen(absent[i])) == 0) return true;
-    return false;
+    return absent_library(name) < ABSENT;
 }
 
 static void add_library(const char *name)
@@ -831,6 +837,35 @@ static void explain_errors(const struct list *command)
     if (messages) fclose(messages);
 }
 
+/* Whether the link lacks a library that the emulator has not: one that was named, or one
+ * whose header the compiler has found where NVIDIA's lie for all compilers. Each is said
+ * once, though many of its functions may be missing. */
+static void explain_link(const struct list *command)
+{
+    static const char *const words[] = {"undefined reference to ", "undefined symbol: "};
+    char *file = temporary("messages"), line[1024];
+    bool said[ABSENT + 1] = {false};
+    for (int i = 0; i < options.absent.count; i++) {
+        const char *name = options.absent.items[i];
+        say_missing(name, strlen(name));
+        said[absent_library(name + strlen("-l"))] = true;
+    }
+    status_of(command, file);
+    FILE *messages = fopen(file, "r");
+    while (messages && fgets(line, sizeof line, messages))
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            const char *name = strstr(line, words[i]);
+            if (!name) continue;
+            name += strlen(words[i]);
+            name += strspn(name, "`'");
+            const int library = absent_library(name);
+            if (library < ABSENT && !said[library])
+                say_missing(name, strcspn(name, "`'\n"));
+            said[library] = true;
+        }
+    if (messages) fclose(messages);
+}
+
 /* Runs the command; if it fails, that ends the driver with the command's exit status. */
 static void run(const struct list *command)
 {
@@ -848,9 +883,10 @@ static void run(const struct list *command)
     for (int i = 0; i < command->count; i++)
         compiles |=
             strcmp(command->items[i], "-E") == 0 || strcmp(command->items[i], "-c") == 0;
-    if (compiles) explain_errors(command);
-    for (int i = 0; !compiles && i < options.absent.count; i++)
-        say_missing(options.absent.items[i], strlen(options.absent.items[i]));
+    if (compiles)
+        explain_errors(command);
+    else
+        explain_link(command);
     exit(status);
 }
 
