@@ -1,12 +1,15 @@
 // Headers that fewer programs include, and what they expect to find there.
 // BUILD: -lcublas --extended-lambda -std=c++17
 #include <builtin_types.h>
+#include <channel_descriptor.h>
 #include <cub/config.cuh>
 #include <cub/cub.cuh> // and with it numbers of 16 bits
 #include <cub/util_arch.cuh>
 #include <cub/util_macro.cuh>
 #include <cublas_api.h>
 #include <cuda/cmath>
+#include <cudaProfiler.h>
+#include <cuda_device_runtime_api.h>
 #include <device_types.h>
 #include <driver_functions.h>
 #include <nvtx3/nvToolsExtCuda.h>
@@ -20,9 +23,17 @@
 #include <sm_60_atomic_functions.h>
 #include <sm_61_intrinsics.h>
 #include <string.h>
+#include <surface_types.h>
 #include <thrust/device_vector.h>
 #include <thrust/random/linear_congruential_engine.h>
 #include <thrust/random/uniform_int_distribution.h>
+
+#ifdef __CUDA_EMULATED__ // NVIDIA's say that they are nobody's business
+#include <common_functions.h>
+#include <crt/device_functions.h>
+#include <crt/math_functions.h>
+#include <device_double_functions.h>
+#endif
 
 #include "check.h"
 
@@ -60,8 +71,24 @@ __global__ void hold(int *out, int x)
 }
 #endif
 
+__global__ void divide(double *x)
+{
+    *x = __ddiv_rd(1.0, 3.0) + __ddiv_ru(-1.0, 3.0);
+}
+
 int main()
 {
+    double *quotients;
+    CHECK(cudaMallocManaged(&quotients, sizeof *quotients));
+    EXPECT(cuProfilerStart() == CUDA_SUCCESS);
+    divide<<<1, 1>>>(quotients);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(cuProfilerStop() == CUDA_SUCCESS);
+    EXPECT(*quotients == 0.0);
+    CHECK(cudaFree(quotients));
+    const cudaSurfaceObject_t surface = 0;
+    EXPECT(!surface && cudaCreateChannelDesc<short2>().y == 16);
+
 #if __has_include(<nvfunctional>)
     int *held;
     CHECK(cudaMallocManaged(&held, sizeof *held));

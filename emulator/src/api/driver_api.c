@@ -3,6 +3,7 @@
 
 #include "api/driver.h"
 #include "base/device.h"
+#include "cudaProfiler.h"
 
 static bool initialised;
 
@@ -32,6 +33,18 @@ CUresult cuInit(unsigned int flags)
 CUresult cuDriverGetVersion(int *version)
 {
     return emu_result_of(cudaDriverGetVersion(version));
+}
+
+CUresult cuProfilerStart(void)
+{
+    if (!emu_driver_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
+    return emu_result_of(cudaProfilerStart());
+}
+
+CUresult cuProfilerStop(void)
+{
+    if (!emu_driver_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
+    return emu_result_of(cudaProfilerStop());
 }
 
 static const char *name_of(CUresult error)

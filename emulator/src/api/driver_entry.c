@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "cuda.h"
+#include "cudaProfiler.h"
 #include "cuda_runtime_api.h"
 #include "emulator_driver.h"
 
@@ -141,6 +142,8 @@ static const struct entry {
     ENTRY(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000),
     ENTRY(cuOccupancyMaxPotentialBlockSize, 6050),
     ENTRY(cuPointerGetAttribute, 4000),
+    ENTRY(cuProfilerStart, 4000),
+    ENTRY(cuProfilerStop, 4000),
     ENTRY(cuStreamAddCallback, 5000),
     ENTRY(cuStreamAttachMemAsync, 6000),
     ENTRY(cuStreamCreate, 2000),
