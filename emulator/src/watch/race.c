@@ -62,7 +62,8 @@ static unsigned rank_of(const struct touch *touch)
     return emu_fibers[touch->thread].seen.rank;
 }
 
-/* What would have ordered the two. */
+/* What would have ordered the two. Where one reads, a program may go on until nothing
+ * changes any more, and bear what it read either way: no barrier mends that. */
 static const char *remedy(const struct touch *earlier, const char *did,
                           const struct touch *now, const char *does)
 {
@@ -71,8 +72,10 @@ static const char *remedy(const struct touch *earlier, const char *did,
         return "blocks of a cluster run side by side: its barrier, or an element of its "
                "own for each?";
     if (earlier->time >= emu_times.block)
-        return both_write ? "a missing __syncthreads(), or one index for two threads?"
-                          : "a missing __syncthreads()?";
+        return both_write
+                   ? "a missing __syncthreads(), or one index for two threads?"
+                   : "a missing __syncthreads()? If either value will do, make both "
+                     "accesses atomic or volatile";
     if (earlier->in_block || now->in_block)
         return "an atomic whose name ends in _block, or of thread_scope_block, is one "
                "only "
@@ -89,7 +92,8 @@ static const char *remedy(const struct touch *earlier, const char *did,
                      "atomic?"
                    : "blocks run in any order: a sum takes atomicAdd(), and to hand "
                      "something over takes __threadfence() and an atomic on both sides, "
-                     "or a second launch";
+                     "or a second launch; if either value will do, make both accesses "
+                     "atomic or volatile";
     }
 }
 
