@@ -551,7 +551,9 @@ def test_function_of_a_missing_library_is_said(linker, compiler, write, nvcc):
     words = ["-ccbin", compiler, f"-Xcompiler=-fuse-ld={linker}", source]
     result = nvcc(*words)
     assert result.returncode != 0
-    said = re.findall(r"nvcc: (\w+) is not part of the emulator, which has", result.stderr)
+    said = re.findall(
+        r"nvcc: (\w+) is not part of the emulator, which has", result.stderr
+    )
     assert said == ["cufftCreate", "cusparseCreate"], result.stderr
     named = nvcc(*words, "-lcufft")
     said = re.findall(r"nvcc: (\S+) is not part of the emulator", named.stderr)
@@ -1005,6 +1007,48 @@ def test_objects_defines_and_folders(write, nvcc, tmp_path):
         3,
         "42\n",
     )  # the program's own exit code
+
+
+@every_compiler
+def test_a_static_library_of_kernels(compiler, write, nvcc, tmp_path):
+    body = "__global__ void {0}(int *x) {{ *x += {1}; }}\nvoid go_{0}(int *x) {{ {0}<<<1, 1>>>(x); }}\n"
+    write(body.format("one", 1), "one.cu")
+    write(body.format("two", 20), "two.cu")
+    main = write(
+        """
+        #include <cstdio>
+        void go_one(int *x);
+        void go_two(int *x);
+        int main()
+        {
+            int *x;
+            cudaMallocManaged(&x, sizeof *x);
+            go_one(x);
+            go_two(x);
+            cudaDeviceSynchronize();
+            printf("%d\\n", *x);
+            cudaFree(x);
+        }
+        """
+    )
+    assert nvcc("-ccbin", compiler, "-c", "two.cu").returncode == 0
+    for flag, where in (("-lib", "libx.a"), ("--lib", "liby.a")):
+        built = nvcc("-ccbin", compiler, flag, "one.cu", "two.o", "-lm", "-o", where)
+        assert (built.returncode, built.stdout, built.stderr) == (0, "", "")
+        linked = nvcc("-ccbin", compiler, main, "-L.", f"-l{where[3]}")
+        assert (linked.returncode, linked.stderr) == (0, "")
+        assert run([tmp_path / "a.out"], env=no_cuda()).stdout == "21\n"
+    again = nvcc("-ccbin", compiler, "-lib", "one.cu", "two.cu")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert nvcc("-ccbin", compiler, main, "a.a", "-o", "other").returncode == 0
+    assert run([tmp_path / "other"], env=no_cuda()).stdout == "21\n"
+
+
+def test_architectures_are_listed(nvcc):
+    codes = nvcc("--list-gpu-code")
+    assert codes.returncode == 0 and codes.stdout.startswith("sm_75\nsm_80\n")
+    virtual = nvcc("--list-gpu-arch")
+    assert virtual.stdout == codes.stdout.replace("sm_", "compute_")
 
 
 def test_file_and_line_stay_the_users(write, emulate):

@@ -33,6 +33,7 @@ enum language { BY_SUFFIX, CU, C, CPP, LINKABLE };
 enum stage {
     UNSAID, /* what is TO_PROGRAM in the end */
     TO_PROGRAM,
+    TO_ARCHIVE,
     TO_DEVICE_LINK,
     TO_MODULE,
     TO_OBJECT,
@@ -162,11 +163,13 @@ static const char help[] =
     "  -o FILE              where the result goes (default a.out)\n"
     "  -c, -E, -cuda, -M    stop after compiling, preprocessing, translating; list the "
     "headers\n"
+    "  -lib                 put the objects into a static library\n"
     "  -ptx, -cubin, -fatbin    make a module for cuModuleLoad\n"
     "  -I DIR -D NAME -U NAME -L DIR -l LIB -std=c++17 -O2 -w    as for the host "
     "compiler\n"
     "  -x cu|c|c++          the language of the source files, whatever their names\n"
-    "  -arch=sm_80          sets __CUDA_ARCH__ (default sm_90)\n"
+    "  -arch=sm_80          sets __CUDA_ARCH__ (default sm_90); --list-gpu-code lists "
+    "all\n"
     "  -Xcompiler A,B       options for the host compiler\n"
     "  -g                   variables too for a debugger; lines are always there\n"
     "  -Ofc max             kernels that are compiled faster (g++) and run slower\n"
@@ -190,9 +193,19 @@ __attribute__((noreturn)) static void print_and_exit(const char *text)
     exit(3);
 }
 
+static const int known[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+
+static void list_architectures(const char *given)
+{
+    const char *const kind = strstr(given, "arch") ? "compute" : "sm";
+    char *list = "";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        list = format("%s%s_%d\n", list, kind, known[i]);
+    print_and_exit(list);
+}
+
 static void set_architecture(const char *name)
 {
-    static const int known[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
     enum { FIRST_EVER = 10, OLDEST = 75 };
     const char *number = name;
     if (is_one_of(name, "native all all-major")) return;
@@ -386,6 +399,7 @@ static const struct option {
     {"cuda", FLAG, .stage = TO_TRANSLATION},
     {"E preprocess", FLAG, .stage = TO_PREPROCESSED},
     {"link", FLAG, .stage = TO_PROGRAM},
+    {"lib", FLAG, .stage = TO_ARCHIVE},
     {"M generate-dependencies", FLAG, .stage = TO_DEPENDENCIES,
      .list = &options.dependencies, .text = "-M"},
     {"MM generate-nonsystem-dependencies", FLAG, .stage = TO_DEPENDENCIES,
@@ -414,6 +428,7 @@ static const struct option {
     {"std", VALUE, .apply = set_standard},
     {"x", STUCK, .apply = set_language},
     {"arch gpu-architecture", VALUE, .apply = set_architecture},
+    {"list-gpu-arch arch-ls list-gpu-code code-ls", FLAG, .apply = list_architectures},
     {"gencode generate-code", VALUE, .apply = set_generated_code},
     {"Xcompiler compiler-options", VALUE, .apply = add_compiler_options},
     {"Xlinker linker-options", VALUE, .apply = add_linker_options},
@@ -439,7 +454,7 @@ static const struct option {
     {"ptx cubin fatbin", FLAG, .stage = TO_MODULE, .string = &options.module,
      .list = &options.preprocessor, .text = "-DEMU_MODULE=1"},
     {"optix-ir ltoir gpu", FLAG, .apply = refuse_device_code},
-    {"shared lib", FLAG, .string = &options.shared},
+    {"shared", FLAG, .string = &options.shared},
 
     /* What steers NVIDIA's device compiler has no meaning here. */
     {"lineinfo generate-line-info use_fast_math restrict m64 res-usage "
@@ -647,7 +662,7 @@ static void read_arguments(int argc, char **argv)
             fatal("Don't know what to do with '%s'", files.items[i]);
         if (language != LINKABLE) add(&options.sources, files.items[i]);
     }
-    if (options.stage != TO_PROGRAM && options.sources.count > 1 && options.output)
+    if (options.stage > TO_ARCHIVE && options.sources.count > 1 && options.output)
         fatal(
             "A single input file is required for a non-link phase when an outputfile is "
             "specified");
@@ -1152,24 +1167,40 @@ static void run_program(void)
     fatal("cannot run '%s': %s", program, strerror(errno));
 }
 
-static void build_program(void)
+/* Adds the objects and libraries, and what becomes of the sources among them. */
+static void add_linkables(struct list *command, const char *result)
 {
     static const char mark[] = "source:";
+    for (int i = 0; i < options.linkables.count; i++) {
+        const char *item = options.linkables.items[i];
+        if (strncmp(item, mark, sizeof mark - 1) == 0) {
+            const char *source = item + sizeof mark - 1;
+            item = temporary(format("%s.o", stem(source)));
+            compile(source, item, result);
+        }
+        if (options.stage != TO_ARCHIVE || strncmp(item, "-l", 2) != 0)
+            add(command, item);
+    }
+}
+
+static void build_archive(void)
+{
+    const char *archive = options.output ? options.output : "a.a";
+    struct list command = {0};
+    add(&command, "ar", "rcs", archive);
+    add_linkables(&command, archive);
+    run(&command);
+}
+
+static void build_program(void)
+{
     const char *program = options.output ? options.output : "a.out";
     struct list command = {0};
     setenv("NVCC_CCBIN", host.cxx, 1);
     add(&command, format("%s/build/host-link", root), "-o", program);
     add_all(&command, &options.compiler);
     add_all(&command, &options.linker);
-    for (int i = 0; i < options.linkables.count; i++) {
-        const char *item = options.linkables.items[i];
-        if (strncmp(item, mark, sizeof mark - 1) == 0) {
-            const char *source = item + sizeof mark - 1;
-            item = temporary(format("%s.o", stem(source)));
-            compile(source, item, program);
-        }
-        add(&command, item);
-    }
+    add_linkables(&command, program);
     add(&command, format("-L%s/build/toolkit/lib64", root));
     add_words(&command, "-lemulator -lm -lpthread -ldl"); /* NVIDIA's adds the last two */
     run(&command);
@@ -1268,6 +1299,7 @@ int main(int argc, char **argv)
     atexit(clean_up);
 
     if (options.stage == TO_PROGRAM) build_program();
+    if (options.stage == TO_ARCHIVE) build_archive();
     if (options.stage == TO_DEVICE_LINK) link_device_code();
     for (int i = 0; options.stage > TO_DEVICE_LINK && i < options.sources.count; i++) {
         const char *source = options.sources.items[i];
