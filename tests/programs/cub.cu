@@ -188,6 +188,90 @@ template <class T> static T *room_for(int n)
     return memory;
 }
 
+/* By the last digit only, and larger ones first. */
+struct ByDigit {
+    __host__ __device__ bool operator()(int a, int b) const
+    {
+        return abs(a) % 10 > abs(b) % 10;
+    }
+};
+
+static bool in_order(const int *from, const int *keys, const int *order)
+{
+    for (int i = 0; i < N; i++) {
+        if (keys[i] != from[order[i]]) return false;
+        if (i && ByDigit()(keys[i], keys[i - 1])) return false;
+        /* Those that are alike stay as they were. */
+        if (i && !ByDigit()(keys[i - 1], keys[i]) && order[i - 1] > order[i])
+            return false;
+    }
+    return true;
+}
+
+static void by_comparison(const int *in)
+{
+    int *keys = room_for<int>(N), *values = room_for<int>(N), *stable = room_for<int>(N);
+    for (int i = 0; i < N; i++) {
+        keys[i] = in[i];
+        values[i] = i;
+    }
+    RUN(cub::DeviceMergeSort::StableSortPairs, keys, values, (int)N, ByDigit());
+    EXPECT(in_order(in, keys, values));
+    for (int i = 0; i < N; i++) stable[i] = in[i];
+    RUN(cub::DeviceMergeSort::StableSortKeys, stable, (int)N, ByDigit());
+    for (int i = 0; i < N; i++) EXPECT(stable[i] == keys[i]);
+    RUN(cub::DeviceMergeSort::SortKeysCopy, in, stable, (int)N, cuda::std::less<int>());
+    for (int i = 1; i < N; i++) EXPECT(stable[i - 1] <= stable[i]);
+    RUN(cub::DeviceMergeSort::SortKeys, keys, (int)N, cuda::std::less<int>());
+    for (int i = 0; i < N; i++) EXPECT(stable[i] == keys[i]);
+    for (int i = 0; i < N; i++) values[i] = -keys[i];
+    RUN(cub::DeviceMergeSort::SortPairs, values, keys, (int)N, cuda::std::less<int>());
+    for (int i = 0; i < N; i++) EXPECT(values[i] == -stable[N - 1 - i]);
+    for (int i = 0; i < N; i++) EXPECT(keys[i] == -values[i]);
+    CHECK(cudaFree(keys));
+    CHECK(cudaFree(values));
+    CHECK(cudaFree(stable));
+}
+
+static void in_segments(const int *in)
+{
+    enum { SEGMENTS = 4 };
+    int *sorted = room_for<int>(N), *values = room_for<int>(N), *order = room_for<int>(N),
+        *borders = room_for<int>(SEGMENTS + 1);
+    const int places[SEGMENTS + 1] = {0, 7, 7, 30, N}; // one of them is empty
+    for (int i = 0; i <= SEGMENTS; i++) borders[i] = places[i];
+    for (int i = 0; i < N; i++) values[i] = i;
+    for (int down = 0; down < 2; down++) {
+        if (down)
+            RUN(cub::DeviceSegmentedRadixSort::SortPairsDescending, in, sorted, values,
+                order, (int)N, (int)SEGMENTS, borders, borders + 1);
+        else
+            RUN(cub::DeviceSegmentedRadixSort::SortPairs, in, sorted, values, order,
+                (int)N, (int)SEGMENTS, borders, borders + 1);
+        for (int s = 0; s < SEGMENTS; s++)
+            for (int i = places[s]; i < places[s + 1]; i++) {
+                EXPECT(order[i] >= places[s] && order[i] < places[s + 1]);
+                EXPECT(sorted[i] == in[order[i]]);
+                if (i == places[s]) continue;
+                EXPECT(down ? sorted[i - 1] >= sorted[i] : sorted[i - 1] <= sorted[i]);
+                EXPECT(sorted[i - 1] != sorted[i] || order[i - 1] < order[i]);
+            }
+    }
+    RUN(cub::DeviceSegmentedRadixSort::SortKeysDescending, in, order, (int)N,
+        (int)SEGMENTS, borders, borders + 1);
+    for (int i = 0; i < N; i++) EXPECT(order[i] == sorted[i]);
+    cub::DoubleBuffer<int> buffers(sorted, values);
+    RUN(cub::DeviceSegmentedRadixSort::SortKeys, buffers, (int)N, (int)SEGMENTS, borders,
+        borders + 1);
+    for (int s = 0; s < SEGMENTS; s++)
+        for (int i = places[s] + 1; i < places[s + 1]; i++)
+            EXPECT(buffers.Current()[i - 1] <= buffers.Current()[i]);
+    CHECK(cudaFree(sorted));
+    CHECK(cudaFree(values));
+    CHECK(cudaFree(order));
+    CHECK(cudaFree(borders));
+}
+
 static void whole_arrays(const int *in)
 {
     int *out = room_for<int>(N), *count = room_for<int>(1), *values = room_for<int>(N),
@@ -421,6 +505,8 @@ int main()
     sorts<float>(in);
     sorts<signed char>(in);
     whole_arrays(in);
+    by_comparison(in);
+    in_segments(in);
     CHECK(cudaFree(in));
     CHECK(cudaFree(out));
     CHECK(cudaFree(point));

@@ -8,6 +8,39 @@
 namespace cub
 {
 
+/* What a radix sort sees of a key, and where the key lies. */
+struct emu_digits {
+    unsigned long long digits;
+    long long from;
+};
+
+/* Sorts n keys, and their values unless that is NULL; a and b have room for n each. Radix
+ * sorting counts through all digits, however few the keys are. */
+template <class K, class V>
+void emu_sort_by_digits(emu_digits *a, emu_digits *b, const K *keys, K *keys_out,
+                        const V *values, V *values_out, long long n, int begin, int end,
+                        bool descending)
+{
+    enum { FEW = 256 };
+    for (long long i = 0; i < n; i++) {
+        const unsigned long long x = emu_radix(keys[i], begin, end);
+        a[i] = emu_digits{descending ? ~x : x, i};
+    }
+    const emu_digits *const sorted =
+        n < FEW ? thrust::emu_merge_sort(
+                      a, b, n,
+                      [](const emu_digits &x, const emu_digits &y) {
+                          return x.digits < y.digits;
+                      })
+                : thrust::emu_radix_sort(
+                      a, b, n, (unsigned)(end - begin + 7) / 8,
+                      [](const emu_digits &x) { return x.digits; });
+    for (long long i = 0; i < n; i++) {
+        keys_out[i] = keys[sorted[i].from];
+        if (values) values_out[i] = values[sorted[i].from];
+    }
+}
+
 struct DeviceRadixSort {
     template <class K, class V>
     static cudaError_t SortPairs(void *room, size_t &bytes, const K *keys, K *keys_out,
@@ -77,11 +110,6 @@ struct DeviceRadixSort {
 #undef EMU_SORT_KEYS
 
   private:
-    struct Digit {
-        unsigned long long digits;
-        long long from;
-    };
-
     template <class K, class V>
     static cudaError_t sort(void *room, size_t &bytes, const K *keys, K *keys_out,
                             const V *values, V *values_out, long long n, int begin,
@@ -89,20 +117,11 @@ struct DeviceRadixSort {
     {
         return emu_device_wide(
             "cub::DeviceRadixSort", room, bytes, stream, [=](const char *name) {
-                thrust::emu_temporary<Digit> two(2 * (size_t)n, true);
-                Digit *const a = two.data, *const b = a + n;
+                thrust::emu_temporary<emu_digits> two(2 * (size_t)n, true);
+                emu_digits *const a = two.data, *const b = a + n;
                 thrust::emu_run(name, true, [=]() mutable {
-                    for (long long i = 0; i < n; i++) {
-                        const unsigned long long x = emu_radix(keys[i], begin, end);
-                        a[i] = Digit{descending ? ~x : x, i};
-                    }
-                    const Digit *const sorted =
-                        thrust::emu_radix_sort(a, b, n, (unsigned)(end - begin + 7) / 8,
-                                               [](const Digit &x) { return x.digits; });
-                    for (long long i = 0; i < n; i++) {
-                        keys_out[i] = keys[sorted[i].from];
-                        if (values) values_out[i] = values[sorted[i].from];
-                    }
+                    emu_sort_by_digits(a, b, keys, keys_out, values, values_out, n, begin,
+                                       end, descending);
                 });
             });
     }
