@@ -1,4 +1,4 @@
-/* Arithmetic of doubles that rounds otherwise, which cuda_runtime.h brings along anyway. */
+/* Arithmetic of doubles that rounds otherwise: cuda_runtime.h brings it along anyway. */
 #ifndef DEVICE_DOUBLE_FUNCTIONS_H
 #define DEVICE_DOUBLE_FUNCTIONS_H
 

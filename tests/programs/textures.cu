@@ -1,6 +1,6 @@
-// Textures and surfaces: the four ways out of range, the two filters, what is read as a float,
-// layers, cubes, volumes, linear memory, a surface that a texture reads afterwards, and fetches
-// that store what they read, or name a level of detail.
+// Textures and surfaces: the four ways out of range, the two filters, what is read as a
+// float, layers, cubes, volumes, linear memory, a surface that a texture reads afterwards,
+// and fetches that store what they read, or name a level of detail.
 #include "check.h"
 
 __global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out)

@@ -1,4 +1,4 @@
-/* Sorts keys of any type, or pairs by their keys, as a comparison says: all in a stable way. */
+/* Sorts keys, or pairs by their keys, by a comparison; equals stay in their order. */
 #ifndef CUB_DEVICE_MERGE_SORT_CUH
 #define CUB_DEVICE_MERGE_SORT_CUH
 
