@@ -418,7 +418,7 @@ def main():
 
 if __name__ == "__main__":
     # Where a terminal knows fewer letters, a name or a message may hold one that it lacks.
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: it is closed
         stream.reconfigure(errors="replace")
     sys.path.append(str(tasks.FOLDER.parent / "results"))
     import ending

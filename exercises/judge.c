@@ -562,7 +562,7 @@ static int only_narrow(const struct problem *p, const double *got, const char *w
         if (large > p->c.out / 8)
             return 0;
     }
-    return found >= 8 && found > p->c.out / 2 && large <= found / 8;
+    return found >= 8 && found > p->c.out / 4 && large <= found / 8;
 }
 
 /* The numbers that came out, in the judge's terms, and which of them hold what was there
