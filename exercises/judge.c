@@ -546,8 +546,8 @@ static double only_rough(const struct problem *p, const double *got, const char 
 
 /* Errors are smaller than a term that is left out would make them, or, in products, than
  * one would in all of them: so all terms are there, and fewer bits of them. Where many add
- * up, a few errors are larger. Of few results that may be chance; and where most are right
- * to the last bit, it is not their type. */
+ * up, a few errors are larger. Of few results that may be chance; and where nearly all are
+ * right, it is not their type. */
 static int only_narrow(const struct problem *p, const double *got, const char *wrong)
 {
     const int kind = p->c.kind;
